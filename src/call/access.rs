@@ -1,0 +1,190 @@
+//! What one call does, taken apart: paths read and written, commands run, hosts contacted, the tool itself.
+//!
+//! In: nothing; these are the values that `call/` makes and `decision/` judges.
+//! Whatever is not understood is an [`Kind::Opaque`] access, never nothing.
+
+use super::word::Word;
+use crate::source::Span;
+
+/// One thing that a call does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// What it is.
+    pub kind: Kind,
+    /// The bytes of the command line it came from; none for a tool's own arguments.
+    pub span: Option<Span>,
+    /// How we got there, outermost first: `sudo`, `bash -c`, `$(…)`, `loop body` ….
+    pub via: Vec<String>,
+}
+
+/// The kinds of access.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// The tool as such: nothing else is known of the call.
+    Tool,
+    /// A command, at one level: `sudo rm x` is two accesses, `sudo` and `rm x`.
+    Command(Box<Command>),
+    /// A path is read or written.
+    Path(Box<PathAccess>),
+    /// A host is contacted.
+    Host(Box<HostAccess>),
+    /// Something that is not understood, and why.
+    Opaque(String),
+}
+
+/// One command at one level of launchers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Command {
+    /// Its words, program first, up to the end of the simple command (those of a launched command too).
+    pub words: Vec<Word>,
+    /// What each word is to the program: as long as `words`.
+    pub roles: Vec<Role>,
+    /// The options found, clusters taken apart.
+    pub options: Vec<Opt>,
+    /// Assignments before the program.
+    pub assignments: Vec<Assignment>,
+    /// Where the words of the command that this one starts begin (`sudo -u bob` → 3), if it starts one by words.
+    pub rest: Option<usize>,
+    /// Index of the access that this launcher starts by words (`sudo rm`), filled in by the script walker.
+    pub inner: Option<usize>,
+    /// Index of the command access that starts this one, by words or by script (`bash -c`).
+    pub launcher: Option<usize>,
+    /// A launcher that needs no cover of its own where it starts something.
+    pub transparent: bool,
+    /// The table of facts knows the program.
+    pub known: bool,
+    /// What it does beyond what an allow of its words covers.
+    pub escalations: Vec<Escalation>,
+    /// Everything it does is reading (or nothing at all): what `only = "read"` asks.
+    pub only_reads: bool,
+    /// The folder it runs in, absolute; none where it cannot be computed.
+    pub cwd: Option<String>,
+}
+
+/// What a word is to its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The program.
+    Program,
+    /// A leading word that chooses what the program does (`push` in `git push`).
+    Subcommand,
+    /// An option, or a cluster of them.
+    Option,
+    /// The value of an option, in a word of its own.
+    Value,
+    /// An operand.
+    Operand,
+    /// A global option before the subcommand, a launcher's own option or skipped word, or their values: not counted in a pattern.
+    Skipped,
+    /// A word of the command that this one starts.
+    Rest,
+}
+
+/// An option as the program will read it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opt {
+    /// Every spelling that means this option: `-r`, `-R`, `--recursive`. The one that was typed comes first.
+    pub names: Vec<String>,
+    /// Its value, where it takes one.
+    pub value: Option<Word>,
+    /// Index of the word.
+    pub at: usize,
+    /// Whether it surely is this option; a guess (a cluster of an unknown program) is not.
+    pub sure: bool,
+}
+
+/// `NAME=value` before a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The variable.
+    pub name: String,
+    /// Its value.
+    pub value: Word,
+    /// It changes what programs run or read (`PATH`, `LD_PRELOAD`, …): cancels an allow that does not write it.
+    pub dangerous: bool,
+}
+
+/// An effect that the pattern's words must name before an allow covers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escalation {
+    /// What happens, in words: "writes its operand in place".
+    pub what: String,
+    /// What triggers it.
+    pub at: Trigger,
+}
+
+/// What triggers an escalation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The word with this index.
+    Word(usize),
+    /// The assignment with this index.
+    Assignment(usize),
+    /// Not nameable by a pattern (code on standard input).
+    Unnamed,
+}
+
+/// Reading or writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Mode {
+    /// Its content is read.
+    Read,
+    /// It is written, created, changed or deleted.
+    Write,
+}
+
+/// How far an access to a path goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The path itself.
+    Itself,
+    /// All that lies below (`grep -r`, `rm -r`). `hidden`: files with a leading dot too.
+    Below {
+        /// Dot files are reached as well.
+        hidden: bool,
+    },
+    /// Unknown names below it (extraction of an archive).
+    SomethingBelow,
+}
+
+/// A path is read or written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathAccess {
+    /// Reading or writing.
+    pub mode: Mode,
+    /// The path as given.
+    pub path: Word,
+    /// The folder that a relative path starts from; none where it cannot be computed.
+    pub cwd: Option<String>,
+    /// How far it goes.
+    pub reach: Reach,
+    /// What covers it, where no path rule does.
+    pub cover: Cover,
+    /// False for an operand of an unknown program, which may be no path at all: only protected, deny and ask rules look at it.
+    pub certain: bool,
+}
+
+/// A host is contacted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostAccess {
+    /// The URL or host as given.
+    pub url: Word,
+    /// What covers it, where no host rule does.
+    pub cover: Cover,
+    /// Written out in the call, not implied (a git remote, a registry).
+    pub written: bool,
+}
+
+/// What covers an access that no rule of its own section names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// The tool's tier alone (a file tool's argument, a redirection that writes).
+    Tool,
+    /// An allow of the command at this index of the access list …
+    Command {
+        /// Index of the command access.
+        at: usize,
+        /// … whose words must also name this word, where there is one.
+        naming: Option<usize>,
+    },
+}

@@ -1,0 +1,98 @@
+//! A word of a command line, or an argument, as far as it can be computed.
+//!
+//! A word is **known** (constant text), a **pattern** (a shell glob: a set of names) or **unknown**
+//! (an expansion nobody can compute, with its literal fragments kept).
+
+use crate::source::Span;
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Constant text, quotes removed.
+    Text(String),
+    /// A shell `*`: any characters but `/`.
+    Star,
+    /// A shell `?`: one character but `/`.
+    One,
+    /// A shell `[…]`, as written.
+    Class(String),
+    /// `$$`, `$UID`, `$?` …: one or more digits.
+    Digits,
+    /// What cannot be computed: any text at all. Holds its spelling (`$DIR`, `$(date)`).
+    Unknown(String),
+}
+
+/// A word: its pieces and where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The parts, in order; adjacent texts are merged, no text is empty. No parts: the empty word.
+    pub pieces: Vec<Piece>,
+    /// Its bytes in the outermost command line (empty span for a tool's argument).
+    pub span: Span,
+    /// An unquoted expansion nobody can compute stands in it: it may become several words, or none.
+    pub splits: bool,
+}
+
+impl Word {
+    /// A constant.
+    pub fn known(text: impl Into<String>, span: Span) -> Self {
+        let text = text.into();
+        let pieces = if text.is_empty() {
+            Vec::new()
+        } else {
+            vec![Piece::Text(text)]
+        };
+        Self {
+            pieces,
+            span,
+            splits: false,
+        }
+    }
+
+    /// Something that cannot be computed, shown as `spelling`.
+    pub fn unknown(spelling: impl Into<String>, span: Span, splits: bool) -> Self {
+        Self {
+            pieces: vec![Piece::Unknown(spelling.into())],
+            span,
+            splits,
+        }
+    }
+
+    /// The constant text, where the word is known.
+    pub fn text(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether any part cannot be computed (as opposed to known text and shell globs).
+    pub fn is_unknown(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown(_)))
+    }
+
+    /// The literal text the word surely starts with.
+    pub fn prefix(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The word as a person would write it: text as it is, globs and expansions in their spelling.
+    pub fn shown(&self) -> String {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) | Piece::Class(text) | Piece::Unknown(text) => out.push_str(text),
+                Piece::Star => out.push('*'),
+                Piece::One => out.push('?'),
+                Piece::Digits => out.push_str("$$"),
+            }
+        }
+        out
+    }
+}
