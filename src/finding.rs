@@ -3,6 +3,7 @@
 //! Made by every stage that reads a policy; rendered by `report/`. Codes are stable API, prose is not.
 
 use crate::source::{Source, Span};
+use std::fmt;
 use std::sync::Arc;
 
 /// How much a finding weighs.
@@ -14,6 +15,17 @@ pub enum Severity {
     Deny,
     /// The policy cannot be loaded.
     Error,
+}
+
+impl Severity {
+    /// As `check --format json` and the rendered line call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Deny => "deny",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// A place in a file, with what is to be seen there.
@@ -85,5 +97,118 @@ impl Finding {
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Finding {}
+
+impl miette::Diagnostic for Finding {
+    fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        Some(Box::new(self.code))
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.severity {
+            Severity::Warn => miette::Severity::Warning,
+            Severity::Deny | Severity::Error => miette::Severity::Error,
+        })
+    }
+
+    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        self.help
+            .as_ref()
+            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.labels
+            .first()
+            .map(|label| &*label.source as &dyn miette::SourceCode)
+    }
+
+    /// The places in the first label's file; those in others are [`related`](Self::related).
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        let first = self.labels.first()?;
+        let mut primary = true;
+        let here = self
+            .labels
+            .iter()
+            .filter(|label| label.source == first.source);
+        Some(Box::new(here.map(move |label| {
+            label.spanned(std::mem::take(&mut primary))
+        })))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
+        let first = self.labels.first()?;
+        let mut away = self
+            .labels
+            .iter()
+            .filter(|label| label.source != first.source)
+            .peekable();
+        away.peek()?;
+        Some(Box::new(away.map(|label| label as &dyn miette::Diagnostic)))
+    }
+}
+
+impl Label {
+    fn spanned(&self, primary: bool) -> miette::LabeledSpan {
+        let text = (!self.text.is_empty()).then(|| self.text.clone());
+        let range = (
+            self.span.start,
+            self.span.end.saturating_sub(self.span.start),
+        );
+        if primary {
+            miette::LabeledSpan::new_primary_with_span(text, range)
+        } else {
+            miette::LabeledSpan::new_with_span(text, range)
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "see `{}`", self.source.name)
+    }
+}
+
+impl std::error::Error for Label {}
+
+impl miette::Diagnostic for Label {
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(miette::Severity::Advice)
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        Some(&*self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(self.spanned(true))))
+    }
+}
+
+impl miette::SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &miette::SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, miette::MietteError> {
+        let inner = self.text.as_str().read_span(span, before, after)?;
+        Ok(Box::new(miette::MietteSpanContents::new_named(
+            self.name.clone(),
+            inner.data(),
+            *inner.span(),
+            inner.line(),
+            inner.column(),
+            inner.line_count(),
+        )))
     }
 }
