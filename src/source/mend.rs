@@ -14,9 +14,7 @@ use std::sync::Arc;
 const CONTINUED: usize = 20;
 
 /// What ends a word, as the parser splits them.
-const NO_WORD: [char; 12] = [
-    '.', '=', ',', '[', ']', '{', '}', ' ', '\t', '#', '\r', '\n',
-];
+const NO_WORD: &[u8] = b".=,[]{} \t#\r\n";
 
 /// What the scan found out.
 pub(super) struct Mended<'t> {
@@ -195,8 +193,9 @@ impl<'t> Scan<'t> {
                 }
                 _ => {
                     // The parser's words go on through quotes, in case the first was forgotten.
-                    let rest = self.text.get(start..).unwrap_or_default();
-                    self.at = start + rest.find(NO_WORD).unwrap_or(rest.len());
+                    let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+                    let end = rest.iter().position(|byte| NO_WORD.contains(byte));
+                    self.at = start + end.unwrap_or(rest.len());
                     true
                 }
             };
@@ -672,14 +671,18 @@ pub(super) fn too_deep(source: &Arc<Source>, span: Span) -> Finding {
 
 /// One past the closing quote in the first line of `text`, looked for from `from`.
 fn closing_quote(text: &str, from: usize, quote: u8, escapes: bool) -> Option<usize> {
-    let line = text.bytes().take_while(|byte| *byte != b'\n');
-    let mut bytes = line.enumerate().skip(from).peekable();
+    let mut bytes = text.as_bytes().get(from..)?.iter().copied().enumerate();
     while let Some((at, byte)) = bytes.next() {
-        if byte == quote {
-            return Some(at + 1);
-        }
-        if escapes && byte == b'\\' {
-            bytes.next_if(|(_, next)| matches!(next, b'\\' | b'"'));
+        match byte {
+            b'\n' => return None,
+            _ if byte == quote => return Some(from + at + 1),
+            b'\\' if escapes => {
+                let next = text.as_bytes().get(from + at + 1);
+                if matches!(next, Some(b'\\' | b'"')) {
+                    bytes.next();
+                }
+            }
+            _ => {}
         }
     }
     None

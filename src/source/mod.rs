@@ -520,6 +520,12 @@ mod tests {
     /// Pieces that make up files, so that random text comes near to real ones.
     fn soup() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
+            "a = [\n",
+            "  \"x\",\n",
+            "]\n",
+            "{ m = 1 }",
+            "k = ",
+            "'y'",
             "[",
             "]",
             "{",
@@ -587,6 +593,14 @@ mod tests {
                 let source = source(name, &text);
                 check_spans(&source, &read(&source));
             }
+        }
+
+        /// The mending changes what is told, never what is accepted.
+        #[test]
+        fn a_file_is_good_where_the_parser_says_so(text in soup()) {
+            let (_, errors) = ::toml::de::DeTable::parse_recoverable(&text);
+            let tree = read(&source("a.toml", &text));
+            prop_assert_eq!(errors.is_empty(), tree.findings.is_empty(), "{:?}", tree.findings);
         }
 
         #[test]

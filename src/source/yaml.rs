@@ -42,7 +42,9 @@ pub(super) fn read(source: &Arc<Source>) -> Tree {
             span,
         },
         other => {
-            if let Some(node) = other.filter(|node| node.value != Value::Null) {
+            // After a syntax error, what there is may be a part of what was meant.
+            let whole_read = reader.findings.is_empty();
+            if let Some(node) = other.filter(|node| whole_read && node.value != Value::Null) {
                 reader.findings.push(
                     Finding::error(
                         "wrong-type",
@@ -97,10 +99,10 @@ enum Body {
 
 /// What the next node of a table is.
 enum Waiting {
-    ForKey,
-    ForValue(Key),
+    Key,
+    Value(Key),
     /// The key was refused; its value goes with it.
-    ForRefused,
+    Refused,
 }
 
 /// Nothing more can be read.
@@ -190,7 +192,7 @@ impl Reader<'_> {
             Event::MappingStart(style, anchor, tag) => {
                 let body = Body::Table {
                     entries: Vec::new(),
-                    key: Waiting::ForKey,
+                    key: Waiting::Key,
                 };
                 self.collection_tag(tag.as_deref(), "map", at);
                 self.start(
@@ -308,28 +310,27 @@ impl Reader<'_> {
         };
         if let Some(node) = &node {
             frame.end = frame.end.max(node.span.end);
-            // A block's own start is that of its anchor, tag or indentation: its first key is better.
         }
         match &mut frame.body {
             Body::List(items) => items.extend(node),
-            Body::Table { entries, key } => match std::mem::replace(key, Waiting::ForKey) {
-                Waiting::ForKey => {
+            Body::Table { entries, key } => match std::mem::replace(key, Waiting::Key) {
+                Waiting::Key => {
                     let node = node.map(|node| as_key(self.source, node));
                     *key = match node {
-                        Some(Ok(key)) => Waiting::ForValue(key),
+                        Some(Ok(key)) => Waiting::Value(key),
                         Some(Err(finding)) => {
                             self.findings.push(finding);
-                            Waiting::ForRefused
+                            Waiting::Refused
                         }
-                        None => Waiting::ForRefused,
+                        None => Waiting::Refused,
                     };
                 }
-                Waiting::ForValue(key) => {
+                Waiting::Value(key) => {
                     if let Some(value) = node {
                         entries.push(Entry { key, value });
                     }
                 }
-                Waiting::ForRefused => {}
+                Waiting::Refused => {}
             },
         }
         Ok(())
@@ -442,6 +443,18 @@ impl Reader<'_> {
         Some(Node { span, value })
     }
 
+    /// An error within brackets, which is often that they were not closed.
+    fn in_brackets(&self, message: &str, span: Span) -> Finding {
+        let finding = Finding::error("syntax", message, self.source, span);
+        match self.frames.iter().rev().find(|frame| frame.flow) {
+            Some(frame) => {
+                let open = Span::new(frame.start, frame.start + 1).fit(&self.source.text);
+                finding.also(self.source, open, "this is still open")
+            }
+            None => finding,
+        }
+    }
+
     /// The parser's error as a person would say it.
     fn in_words(&self, error: &ScanError) -> Finding {
         let text = &self.source.text;
@@ -481,8 +494,17 @@ impl Reader<'_> {
                 Finding::error("syntax", format!("`\\{letter}` is no escape"), self.source, span)
                     .help("write `\\\\` for a backslash, or use single quotes: nothing is escaped in them")
             }
-            ErrorKind::ExpectedFlowSequenceSeparator => finding("expected `,` or `]`"),
-            ErrorKind::ExpectedFlowMappingSeparator => finding("expected `,` or `}`"),
+            ErrorKind::ExpectedFlowSequenceSeparator => {
+                self.in_brackets("expected `,` or `]`", span)
+            }
+            ErrorKind::ExpectedFlowMappingSeparator => {
+                self.in_brackets("expected `,` or `}`", span)
+            }
+            ErrorKind::InvalidColonPlacement => self.in_brackets("a key cannot stand here", span),
+            ErrorKind::InvalidTrailingSingleQuotedScalar
+            | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+                finding("more text after the closing quote")
+            }
             ErrorKind::ExpectedBlockMappingKey => {
                 finding("expected a key, indented as those above")
             }
@@ -511,6 +533,10 @@ impl Reader<'_> {
             kind => {
                 let message = kind.to_string().replace('\'', "`").replace("``", "`'`");
                 let message = message.trim_end_matches('.');
+                let message = match message.split_once(", ") {
+                    Some((place, fault)) if place.starts_with("while ") => fault,
+                    _ => message,
+                };
                 let mut chars = message.chars();
                 let first = chars
                     .next()
@@ -685,13 +711,17 @@ mod tests {
     }
 
     /// `line:column code message`, one a finding.
-    fn told(text: &str) -> Vec<String> {
+    fn told(text: &str) -> String {
         let (source, tree) = tree(text);
         let told = |finding: &crate::finding::Finding| {
             let (line, column) = source.line_column(finding.labels[0].span.start);
             format!("{line}:{column} {} {}", finding.code, finding.message)
         };
-        tree.findings.iter().map(told).collect()
+        tree.findings
+            .iter()
+            .map(told)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     #[test]
@@ -730,71 +760,58 @@ mod tests {
     #[test]
     fn what_is_refused() {
         for (text, expected) in [
-            (
-                "a: 1\na: 2\n",
-                &["2:1 duplicate-key `a` is given twice"][..],
-            ),
+            ("a: 1\na: 2\n", "2:1 duplicate-key `a` is given twice"),
             (
                 "a: {b: 1, c: 2, b: 3}\n",
-                &["1:17 duplicate-key `b` is given twice"],
+                "1:17 duplicate-key `b` is given twice",
             ),
             (
                 "1: x\ntrue: y\n",
-                &[
-                    "1:1 wrong-type a key must be text, this is a number",
-                    "2:1 wrong-type a key must be text, this is true or false",
-                ],
+                "1:1 wrong-type a key must be text, this is a number\n2:1 wrong-type a key must be text, this is true or false",
             ),
             (
                 "? [a]\n: x\n",
-                &["1:3 wrong-type a key must be text, this is a list"],
+                "1:3 wrong-type a key must be text, this is a list",
             ),
-            ("a: 1\n---\nb: 2\n", &["2:1 syntax more than one document"]),
+            ("a: 1\n---\nb: 2\n", "2:1 syntax more than one document"),
             (
                 "- a\n",
-                &["1:1 wrong-type a policy is a table, this is a list"],
+                "1:1 wrong-type a policy is a table, this is a list",
             ),
-            (
-                "text\n",
-                &["1:1 wrong-type a policy is a table, this is text"],
-            ),
+            ("text\n", "1:1 wrong-type a policy is a table, this is text"),
             (
                 "a: &x {b: 1}\nc:\n  <<: *x\n",
-                &["3:3 syntax merge keys (`<<`) are not supported"],
+                "3:3 syntax merge keys (`<<`) are not supported",
             ),
             (
                 "a: *x\nb: *y\n",
-                &[
-                    "1:4 syntax no anchor `&x` stands before this",
-                    "2:4 syntax no anchor `&y` stands before this",
-                ],
+                "1:4 syntax no anchor `&x` stands before this\n2:4 syntax no anchor `&y` stands before this",
             ),
             (
                 "a: &x [*x]\n",
-                &["1:8 syntax `*x` stands within what it refers to"],
+                "1:8 syntax `*x` stands within what it refers to",
             ),
-            (
-                "a: !foo b\n",
-                &["1:4 syntax the tag `!foo` is not supported"],
-            ),
+            ("a: !foo b\n", "1:4 syntax the tag `!foo` is not supported"),
             (
                 "a: !!binary aGk=\n",
-                &["1:4 syntax the tag `!!binary` is not supported"],
+                "1:4 syntax the tag `!!binary` is not supported",
             ),
             (
                 "a: 99999999999999999999\n",
-                &["1:4 wrong-type this number is too large"],
+                "1:4 wrong-type this number is too large",
             ),
-            ("a:\n\tb: 1\n", &["2:1 syntax a tab indents this line"]),
-            ("a: [1, 2}\n", &["1:4 syntax `[` is closed by `}`"]),
-            ("a: [1, 2\n", &["1:4 syntax `[` is not closed"]),
-            ("a: \"x\nb: 1\n", &["1:4 syntax text is not closed"]),
-            ("a: \"\\d\"\n", &["1:5 syntax `\\d` is no escape"]),
+            ("a:\n\tb: 1\n", "2:1 syntax a tab indents this line"),
+            ("a: [1, 2}\n", "1:4 syntax `[` is closed by `}`"),
+            ("a: [1, 2\n", "1:4 syntax `[` is not closed"),
+            ("a: \"x\nb: 1\n", "1:4 syntax text is not closed"),
+            ("a: \"\\d\"\n", "1:5 syntax `\\d` is no escape"),
+            ("a: b: c\n", "1:5 syntax a `key: value` cannot stand here"),
+            ("a: [b\nc: 1\n", "2:2 syntax a key cannot stand here"),
             (
-                "a: b: c\n",
-                &["1:5 syntax a `key: value` cannot stand here"],
+                "a: \"x\" y\n",
+                "1:8 syntax more text after the closing quote",
             ),
-            ("a: @x\n", &["1:4 syntax text cannot start with `@`"]),
+            ("a: @x\n", "1:4 syntax text cannot start with `@`"),
         ] {
             assert_eq!(told(text), expected, "{text}");
         }
@@ -819,8 +836,8 @@ mod tests {
             text.push_str(&format!("a{n}: &a{n} [{inner}]\n"));
         }
         let told = told(&text);
-        assert_eq!(told.len(), 1);
-        assert!(told[0].contains("expand to more than"), "{told:?}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.contains("expand to more than"), "{told:?}");
     }
 
     #[test]
@@ -849,7 +866,7 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let nest = |n: usize| format!("a: {}{}", "[".repeat(n), "]".repeat(n));
-        assert_eq!(told(&nest(63)), [""; 0]);
+        assert_eq!(told(&nest(63)), "");
         for text in [
             nest(64),
             nest(100_000),
@@ -858,8 +875,8 @@ mod tests {
             (0..500).map(|n| format!("{}a:\n", " ".repeat(n))).collect(),
         ] {
             let told = told(&text);
-            assert_eq!(told.len(), 1, "{told:?}");
-            assert!(told[0].contains("nest deeper than 64"), "{told:?}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+            assert!(told.contains("nest deeper than 64"), "{told:?}");
         }
     }
 }
