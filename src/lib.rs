@@ -1,6 +1,20 @@
-//! acl: policy files for the tool calls of AI agents. A call is proposed; acl says allow, ask or deny, and why.
+//! acl: policy files for the tool calls of AI agents.
+//!
+//! An agent proposes a call; acl says allow, ask or deny, and why. The pipeline, in the order of the modules:
+//!
+//! ```text
+//! file ─ source ─→ tree ─ policy ─→ Policy ─ matcher ─→ Matcher ┐
+//!                                                               ├─ decision ─→ Decision ─ explanation ─→ report
+//! JSON ─ call ─────────────────────→ Call ─ accesses ───────────┘
+//! ```
 
 pub mod call;
-pub mod finding; //    what acl says about a file
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod decision;
+pub mod finding;
+pub mod matcher;
+pub mod policy;
+pub mod presets;
 pub mod report;
-pub mod source; // 1. file → tree with a span on every key and value // 4. what the agent wants to do, agent-free // 7. what was found or decided → text
+pub mod source;

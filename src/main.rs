@@ -1,1 +1,5 @@
-fn main() {}
+//! The `acl` program.
+
+fn main() -> std::process::ExitCode {
+    acl::cli::main()
+}

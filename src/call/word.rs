@@ -18,6 +18,8 @@ pub enum Piece {
     Class(String),
     /// `$$`, `$UID`, `$?` …: one or more digits.
     Digits,
+    /// Some path below what stands before it, without `..`: a name that `find DIR` or `git ls-files` prints.
+    Below(String),
     /// What cannot be computed: any text at all. Holds its spelling (`$DIR`, `$(date)`).
     Unknown(String),
 }
@@ -42,6 +44,23 @@ impl Word {
         } else {
             vec![Piece::Text(text)]
         };
+        Self {
+            pieces,
+            span,
+            splits: false,
+        }
+    }
+
+    /// A word of these parts; adjacent texts are merged, empty ones dropped.
+    pub fn of(parts: impl IntoIterator<Item = Piece>, span: Span) -> Self {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for part in parts {
+            match (pieces.last_mut(), part) {
+                (_, Piece::Text(text)) if text.is_empty() => {}
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, part) => pieces.push(part),
+            }
+        }
         Self {
             pieces,
             span,
@@ -87,7 +106,10 @@ impl Word {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) | Piece::Class(text) | Piece::Unknown(text) => out.push_str(text),
+                Piece::Text(text)
+                | Piece::Class(text)
+                | Piece::Below(text)
+                | Piece::Unknown(text) => out.push_str(text),
                 Piece::Star => out.push('*'),
                 Piece::One => out.push('?'),
                 Piece::Digits => out.push_str("$$"),

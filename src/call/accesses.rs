@@ -1,0 +1,354 @@
+//! A call → its accesses: each path, command and host that its arguments name, or the tool itself.
+//!
+//! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
+
+use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach};
+use super::files::FileView;
+use super::word::{Piece, Word};
+use super::{Call, path, shell, under};
+use crate::policy::rule::{Argument, Holds, ToolDecl};
+use crate::source::Span;
+use serde_json::{Map, Value};
+
+/// What a call does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// The accesses; never empty.
+    pub accesses: Vec<Access>,
+    /// The command line that the spans of the accesses point into, if the tool is a shell.
+    pub line: Option<String>,
+}
+
+/// Takes a call apart.
+///
+/// # Errors
+/// Every declared argument that is missing or of the wrong type, one sentence each.
+pub fn taken(
+    call: &Call,
+    args: &Map<String, Value>,
+    tool: Option<&ToolDecl>,
+    view: &FileView,
+) -> Result<Taken, Vec<String>> {
+    let mut taken = Taken::default();
+    let mut faults = Vec::new();
+    let mut named = 0;
+    let arguments = tool
+        .map(|tool| tool.arguments.as_slice())
+        .unwrap_or_default();
+    let recursive = tool.is_some_and(|tool| tool.recursive);
+    for argument in arguments {
+        match values(argument, args) {
+            Ok(values) => {
+                named += values.len();
+                for value in values {
+                    if let Err(fault) =
+                        argument_accesses(call, argument, value, recursive, view, &mut taken)
+                    {
+                        faults.push(fault);
+                    }
+                }
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    // A tool whose arguments may all be left out must still name something.
+    if faults.is_empty()
+        && named == 0
+        && arguments
+            .iter()
+            .any(|argument| argument.optional && argument.default.is_none())
+    {
+        let names: Vec<String> = arguments
+            .iter()
+            .map(|argument| format!("`{}`", argument.path))
+            .collect();
+        faults.push(format!("one of {} must be given", names.join(", ")));
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    if taken.accesses.is_empty() {
+        taken.accesses.push(Access {
+            kind: Kind::Tool,
+            span: None,
+            via: Vec::new(),
+        });
+    }
+    Ok(taken)
+}
+
+/// An argument's value: text, or for `argv` a list of words.
+enum Given<'v> {
+    Text(&'v str),
+    Words(Vec<&'v str>),
+}
+
+fn values<'v>(
+    argument: &'v Argument,
+    args: &'v Map<String, Value>,
+) -> Result<Vec<Given<'v>>, String> {
+    let path: Vec<&str> = argument.path.split('.').collect();
+    let (kind, wanted) = match argument.holds {
+        Holds::Read | Holds::Write => ("a file path", "a string"),
+        Holds::Shell => ("a command", "a non-empty string"),
+        Holds::Argv => ("a command", "a non-empty list of strings"),
+        Holds::Url => ("a URL", "a non-empty string"),
+        Holds::Patch => ("a patch", "a non-empty string"),
+    };
+    let name = &argument.path;
+    let mut out = Vec::new();
+    for value in under(args, &path) {
+        match (value, argument.holds) {
+            (None, _) => match (&argument.default, argument.optional) {
+                (Some(default), _) => out.push(Given::Text(default)),
+                (None, true) => {}
+                (None, false) => {
+                    return Err(format!("`{name}` is missing: {kind} must be {wanted}"));
+                }
+            },
+            (Some(Value::String(text)), Holds::Read | Holds::Write) if text.contains('\0') => {
+                return Err(format!("`{name}` holds a NUL character, which no path can"));
+            }
+            (Some(Value::String(text)), Holds::Read | Holds::Write) => out.push(Given::Text(text)),
+            (Some(Value::String(text)), Holds::Shell | Holds::Url | Holds::Patch)
+                if !text.trim().is_empty() =>
+            {
+                out.push(Given::Text(text));
+            }
+            (Some(Value::Array(words)), Holds::Argv) if !words.is_empty() => {
+                let texts: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+                match texts {
+                    Some(texts) => out.push(Given::Words(texts)),
+                    None => return Err(format!("`{name}`: {kind} must be {wanted}")),
+                }
+            }
+            _ => return Err(format!("`{name}`: {kind} must be {wanted}")),
+        }
+    }
+    Ok(out)
+}
+
+fn argument_accesses(
+    call: &Call,
+    argument: &Argument,
+    value: Given<'_>,
+    recursive: bool,
+    view: &FileView,
+    taken: &mut Taken,
+) -> Result<(), String> {
+    match (argument.holds, value) {
+        (Holds::Read, Given::Text(text)) => paths(call, text, Mode::Read, recursive, view, taken),
+        (Holds::Write, Given::Text(text)) => paths(call, text, Mode::Write, recursive, view, taken),
+        (Holds::Url, Given::Text(text)) => taken.accesses.push(Access {
+            kind: Kind::Host(Box::new(HostAccess {
+                url: Word::known(text, Span::default()),
+                cover: Cover::Tool,
+                written: true,
+            })),
+            span: None,
+            via: Vec::new(),
+        }),
+        (Holds::Patch, Given::Text(text)) => {
+            let files = patched(text)
+                .ok_or_else(|| format!("`{}` holds no apply_patch envelope", argument.path))?;
+            for file in files {
+                paths(call, file, Mode::Write, false, view, taken);
+            }
+        }
+        (Holds::Shell, Given::Text(text)) => {
+            taken
+                .accesses
+                .extend(shell::accesses(text, &scene(call, view)));
+            taken.line = Some(text.to_owned());
+        }
+        (Holds::Argv, Given::Words(words)) => {
+            let line = quoted(&words);
+            taken
+                .accesses
+                .extend(shell::accesses(&line, &scene(call, view)));
+            taken.line = Some(line);
+        }
+        // `values` gives lists of words for `argv` and text for all else.
+        (_, Given::Words(_)) | (Holds::Argv, Given::Text(_)) => {}
+    }
+    Ok(())
+}
+
+fn scene<'v>(call: &Call, view: &'v FileView) -> shell::Scene<'v> {
+    shell::Scene {
+        cwd: call.cwd.clone(),
+        home: call.home.clone(),
+        view,
+    }
+}
+
+/// Words as one line in which every word is quoted: read by the shell's reader, they are the same words again.
+fn quoted(words: &[&str]) -> String {
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let plain = !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./,:@%+".contains(c));
+        match plain {
+            true => line.push_str(word),
+            false => {
+                line.push('\'');
+                line.push_str(&word.replace('\'', "'\\''"));
+                line.push('\'');
+            }
+        }
+    }
+    line
+}
+
+/// A path argument. A literal `~` or `$` may be expanded by the tool or not: both readings are judged, unless the
+/// files show that nothing of the literal name is there.
+fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, taken: &mut Taken) {
+    let mut push = |word: Word| {
+        taken.accesses.push(Access {
+            kind: Kind::Path(Box::new(PathAccess {
+                mode,
+                path: word,
+                cwd: call.cwd.clone(),
+                reach: if recursive {
+                    Reach::Below { hidden: true }
+                } else {
+                    Reach::Itself
+                },
+                cover: Cover::Tool,
+                certain: true,
+            })),
+            span: None,
+            via: Vec::new(),
+        });
+    };
+    let literal = Word::known(text, Span::default());
+    let Some(expanded) = expanded(call, text) else {
+        return push(literal);
+    };
+    let there = call
+        .cwd
+        .as_deref()
+        .map(|cwd| path::join(cwd, text))
+        .and_then(|path| view.entry(&path));
+    if !view.sees() || there.is_some() {
+        push(literal);
+    }
+    push(expanded);
+}
+
+/// The path with `~` and variables expanded, where it has any.
+fn expanded(call: &Call, text: &str) -> Option<Word> {
+    let home = || match &call.home {
+        Some(home) => Piece::Text(home.clone()),
+        None => Piece::Unknown("the home folder".into()),
+    };
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    if let Some(after) = text.strip_prefix('~') {
+        let (user, below) = after.split_at(after.find('/').unwrap_or(after.len()));
+        pieces.push(if user.is_empty() {
+            home()
+        } else {
+            Piece::Unknown(format!("~{user}"))
+        });
+        rest = below;
+    }
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        let name_at = from.get(1..).unwrap_or_default();
+        let (name, length) = match name_at
+            .strip_prefix('{')
+            .and_then(|inside| inside.split_once('}'))
+        {
+            Some((name, _)) => (name, name.len() + 3),
+            None => {
+                let end = name_at
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(name_at.len());
+                (name_at.get(..end).unwrap_or_default(), end + 1)
+            }
+        };
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before.to_owned()));
+        }
+        pieces.push(match name {
+            "HOME" => home(),
+            "PWD" if call.cwd.is_some() => Piece::Text(call.cwd.clone().unwrap_or_default()),
+            "" => Piece::Text("$".into()),
+            _ => Piece::Unknown(from.get(..length).unwrap_or(from).to_owned()),
+        });
+        rest = from.get(length..).unwrap_or_default();
+    }
+    if pieces.is_empty() {
+        return None;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Some(Word::of(pieces, Span::default()))
+}
+
+/// The files that an apply_patch envelope adds, updates, deletes or moves to; none where it names no file.
+pub fn patched(text: &str) -> Option<Vec<&str>> {
+    if !text.contains("*** Begin Patch") {
+        return None;
+    }
+    let files: Vec<&str> = text
+        .lines()
+        .filter_map(|line| {
+            let line = line.trim();
+            [
+                "*** Add File:",
+                "*** Update File:",
+                "*** Delete File:",
+                "*** Move to:",
+            ]
+            .iter()
+            .find_map(|head| line.strip_prefix(head))
+        })
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    (!files.is_empty()).then_some(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patches() {
+        let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** Delete File: c\n*** End Patch";
+        assert_eq!(patched(text), Some(vec!["a.rs", "b.rs", "c"]));
+        assert_eq!(patched("*** Begin Patch\n*** End Patch"), None);
+        assert_eq!(patched("hello"), None);
+    }
+
+    #[test]
+    fn readings() {
+        let call = Call {
+            home: Some("/home/u".into()),
+            cwd: Some("/w".into()),
+            ..Call::default()
+        };
+        for (text, want) in [
+            ("a.md", None),
+            ("~/a.md", Some("/home/u/a.md")),
+            ("$HOME/a", Some("/home/u/a")),
+            ("${HOME}/a", Some("/home/u/a")),
+            ("$PWD/a", Some("/w/a")),
+            ("x/$FOO/y", Some("x/$FOO/y")),
+        ] {
+            assert_eq!(
+                expanded(&call, text).map(|word| word.shown()).as_deref(),
+                want,
+                "{text}"
+            );
+        }
+    }
+}

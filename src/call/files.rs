@@ -1,0 +1,242 @@
+//! The file system as a decision may see it.
+//!
+//! In: an absolute path. Out: what stands there, and where symbolic links lead. [`FileView::None`] knows nothing:
+//! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
+
+use super::path;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// How a decision sees the file system.
+#[derive(Clone, Debug, Default)]
+pub enum FileView {
+    /// Not at all.
+    #[default]
+    None,
+    /// The real one.
+    Real,
+    /// One that is written down.
+    Fixture(Fixture),
+}
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file, or something that is no folder.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+}
+
+/// A file system written down: absolute path → what it is. A name that ends in `/` is a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Fixture {
+    entries: BTreeMap<String, Written>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    symlink: Option<String>,
+}
+
+/// How many links may follow one another, as on Linux.
+const MOST_LINKS: usize = 40;
+
+impl FileView {
+    /// Whether anything is seen at all.
+    pub const fn sees(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// What stands at an absolute path, the last link not followed.
+    pub fn entry(&self, path: &str) -> Option<Entry> {
+        match self {
+            Self::None => None,
+            Self::Real => {
+                let kind = std::fs::symlink_metadata(path).ok()?.file_type();
+                Some(match () {
+                    () if kind.is_symlink() => Entry::Link,
+                    () if kind.is_dir() => Entry::Folder,
+                    () => Entry::File,
+                })
+            }
+            Self::Fixture(fixture) => fixture.entry(path),
+        }
+    }
+
+    /// Whether a path is a folder, links followed; none where nothing is seen of it.
+    pub fn is_folder(&self, path: &str) -> Option<bool> {
+        match self.entry(&self.resolve(path)?)? {
+            Entry::Folder => Some(true),
+            _ => Some(false),
+        }
+    }
+
+    /// The names in a folder with what they are, sorted; none where it cannot be read.
+    pub fn list(&self, folder: &str) -> Option<Vec<(String, Entry)>> {
+        match self {
+            Self::None => None,
+            Self::Real => {
+                let mut names: Vec<(String, Entry)> = std::fs::read_dir(folder)
+                    .ok()?
+                    .filter_map(|entry| {
+                        let entry = entry.ok()?;
+                        let kind = entry.file_type().ok()?;
+                        let kind = match () {
+                            () if kind.is_symlink() => Entry::Link,
+                            () if kind.is_dir() => Entry::Folder,
+                            () => Entry::File,
+                        };
+                        Some((entry.file_name().to_string_lossy().into_owned(), kind))
+                    })
+                    .collect();
+                names.sort();
+                Some(names)
+            }
+            Self::Fixture(fixture) => fixture.list(folder),
+        }
+    }
+
+    /// An absolute path after all symbolic links, as the kernel follows them (`link/..` is the target's parent).
+    /// What does not exist is kept as it is. None: the links run in a circle, or the path cannot be followed.
+    pub fn resolve(&self, path: &str) -> Option<String> {
+        match self {
+            Self::None => Some(path::normal(path)),
+            Self::Real => {
+                let resolved = soft_canonicalize::soft_canonicalize(path).ok()?;
+                Some(resolved.to_string_lossy().into_owned())
+            }
+            Self::Fixture(fixture) => fixture.resolve(path),
+        }
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (*self as u8).cmp(&(*other as u8))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Fixture {
+    fn entry(&self, path: &str) -> Option<Entry> {
+        if path == "/" {
+            return Some(Entry::Folder);
+        }
+        if let Some(written) = self.entries.get(path) {
+            return Some(if written.symlink.is_some() {
+                Entry::Link
+            } else {
+                Entry::File
+            });
+        }
+        let below = format!("{path}/");
+        let first = self.entries.range(below.clone()..).next();
+        first
+            .filter(|(name, _)| name.starts_with(&below))
+            .map(|_| Entry::Folder)
+    }
+
+    fn list(&self, folder: &str) -> Option<Vec<(String, Entry)>> {
+        if self.entry(folder)? != Entry::Folder {
+            return None;
+        }
+        let below = if folder == "/" {
+            "/".to_owned()
+        } else {
+            format!("{folder}/")
+        };
+        let mut names: Vec<(String, Entry)> = Vec::new();
+        for (path, _) in self.entries.range(below.clone()..) {
+            let Some(rest) = path.strip_prefix(&below) else {
+                break;
+            };
+            let name = rest.split('/').next().unwrap_or_default();
+            if name.is_empty() || names.last().is_some_and(|(last, _)| last == name) {
+                continue;
+            }
+            if let Some(entry) = self.entry(&format!("{below}{name}")) {
+                names.push((name.to_owned(), entry));
+            }
+        }
+        names.sort();
+        names.dedup();
+        Some(names)
+    }
+
+    fn resolve(&self, path: &str) -> Option<String> {
+        let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+        let mut at = String::new();
+        let mut links = 0;
+        while let Some(component) = todo.pop() {
+            match component.as_str() {
+                "" | "." => {}
+                ".." => at.truncate(at.rfind('/').unwrap_or(0)),
+                name => {
+                    let next = format!("{at}/{name}");
+                    match self
+                        .entries
+                        .get(&next)
+                        .and_then(|written| written.symlink.as_deref())
+                    {
+                        Some(target) => {
+                            links += 1;
+                            if links > MOST_LINKS {
+                                return None;
+                            }
+                            if target.starts_with('/') {
+                                at.clear();
+                            }
+                            todo.extend(target.split('/').rev().map(str::to_owned));
+                        }
+                        None => at = next,
+                    }
+                }
+            }
+        }
+        Some(if at.is_empty() { "/".into() } else { at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixture_follows_links_as_the_kernel_does() {
+        let fixture: Fixture = serde_json::from_str(
+            r#"{"/w/a.txt": {}, "/w/sub/": {}, "/w/link": {"symlink": "/etc"}, "/w/rel": {"symlink": "sub/../a.txt"},
+                "/w/x": {"symlink": "y"}, "/w/y": {"symlink": "x"}, "/etc/passwd": {}}"#,
+        )
+        .unwrap();
+        let view = FileView::Fixture(fixture);
+        assert_eq!(
+            view.resolve("/w/link/passwd").as_deref(),
+            Some("/etc/passwd")
+        );
+        assert_eq!(view.resolve("/w/link/../x.txt").as_deref(), Some("/x.txt"));
+        assert_eq!(view.resolve("/w/rel").as_deref(), Some("/w/a.txt"));
+        assert_eq!(view.resolve("/w/x"), None);
+        assert_eq!(view.resolve("/w/new/file").as_deref(), Some("/w/new/file"));
+        assert_eq!(view.is_folder("/w/link"), Some(true));
+        assert_eq!(view.is_folder("/w/sub"), Some(true));
+        assert_eq!(view.is_folder("/w/none"), None);
+        let names: Vec<String> = view
+            .list("/w")
+            .unwrap()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, ["a.txt", "link", "rel", "sub", "x", "y"]);
+    }
+}

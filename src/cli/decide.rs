@@ -1,0 +1,60 @@
+//! `acl decide`: JSON lines of calls in, JSON lines of records out, in order.
+
+use super::given::Given;
+use super::policies::Which;
+use super::{Answer, Exit, Stop, output};
+use crate::call::Call;
+use crate::decision;
+use crate::decision::record::Record;
+use clap::Args;
+use std::io::BufRead;
+
+/// Options of `acl decide`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  echo '{\"tool\":\"bash\",\"args\":{\"command\":\"git push\"},\"cwd\":\"/w\"}' | acl decide --policy acl:recommended
+
+A line that is no call gives {\"version\":1,\"error\":{…}} in its place; the rest goes on, and the exit code is 2.")]
+pub struct Options {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    given: Given,
+}
+
+/// Runs it.
+pub fn run(options: &Options) -> Answer {
+    let matcher = options.which.matcher()?;
+    let mut exit = Exit::Good;
+    let mut input = std::io::stdin().lock();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|why| Stop::told(format!("cannot read calls from stdin: {why}")))? == 0 {
+            break;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let record = match serde_json::from_slice::<Call>(&line) {
+            Ok(mut call) => {
+                options.given.fill(&options.which, &mut call)?;
+                let decision = decision::decide(&matcher, &call, &options.given.view(&call));
+                serde_json::to_string(&Record::of(&matcher, &call, &decision))
+            }
+            Err(why) => {
+                exit = Exit::Failed;
+                serde_json::to_string(&serde_json::json!({
+                    "version": crate::decision::record::VERSION,
+                    "error": { "code": "call", "line": number, "message": format!("this line is no call: {why}") },
+                }))
+            }
+        };
+        let record =
+            record.map_err(|why| Stop::told(format!("a record cannot be written: {why}")))?;
+        output::result(&(record + "\n"))?;
+    }
+    Ok(exit)
+}

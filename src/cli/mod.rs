@@ -1,0 +1,171 @@
+//! The command line: one file a subcommand, each reads like the pipeline.
+//!
+//! Only here are files, the environment and the terminal touched. Results go to stdout, diagnostics to stderr.
+
+mod check;
+mod complete;
+mod decide;
+mod explain;
+mod given;
+mod output;
+mod policies;
+mod schema;
+mod test;
+mod trust;
+mod whereabouts;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// What the exit code says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Allow; clean; the tests pass.
+    Good = 0,
+    /// Deny; findings of severity deny; a test failed.
+    Bad = 1,
+    /// acl could not do the work: usage, unreadable or invalid policy.
+    Failed = 2,
+    /// Ask.
+    Ask = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// What stopped a command: a sentence for stderr, or findings that were shown already.
+#[derive(Debug)]
+pub enum Stop {
+    /// Said here: what, and what to type.
+    Told(String, Option<String>),
+    /// Shown already.
+    Shown,
+    /// The reader of the output went away.
+    Gone,
+}
+
+impl Stop {
+    /// A sentence.
+    pub fn told(text: impl Into<String>) -> Self {
+        Self::Told(text.into(), None)
+    }
+
+    /// A sentence with advice.
+    pub fn helped(text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Told(text.into(), Some(help.into()))
+    }
+}
+
+/// What a command answers.
+pub type Answer = Result<Exit, Stop>;
+
+/// Policy files for the tool calls of AI agents: allow, ask or deny, and why.
+#[derive(Debug, Parser)]
+#[command(name = "acl", version, max_term_width = 100, after_help = AFTER)]
+pub struct Cli {
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+    /// Say nothing but results
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "\
+Examples:
+  acl check policies/recommended.toml
+  acl explain --policy policies/recommended.toml --command 'git push -f origin main'
+  acl test policies/
+
+Exit codes: 0 allow, clean or passed; 1 deny, findings or failed; 2 acl could not do the work; 3 ask.";
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Validate and lint policies
+    Check(check::Options),
+    /// Say what becomes of one call, and why
+    Explain(Box<explain::Options>),
+    /// Decide calls: JSON lines in, JSON lines out
+    Decide(Box<decide::Options>),
+    /// Run case files: expected verdicts and snapshots of whole decisions
+    Test(test::Options),
+    /// List the policies in use, in order, and files that look like policies but are not loaded
+    Where(whereabouts::Options),
+    /// Let the policy that came with a repository loosen, from now on, as it stands
+    Trust(trust::Options),
+    /// Take that back
+    Untrust(trust::Options),
+    /// Print the JSON Schema of policy files
+    Schema(schema::Options),
+    /// Print a completion script for a shell
+    Completions(complete::Completions),
+    /// Print the manual page
+    Man(complete::Man),
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    // A bug must not look like a verdict: whatever happens, acl refuses to have decided.
+    std::panic::set_hook(Box::new(|info| {
+        let place = info
+            .location()
+            .map(|at| format!(" at {}:{}", at.file(), at.line()))
+            .unwrap_or_default();
+        output::complain(
+            &format!("a bug in acl{place}: {info}"),
+            Some("nothing was decided; please report this"),
+        );
+    }));
+    let ran = std::panic::catch_unwind(|| {
+        let cli = match Cli::try_parse() {
+            Ok(cli) => cli,
+            Err(usage) => {
+                let _ = usage.print();
+                return if usage.use_stderr() {
+                    Exit::Failed
+                } else {
+                    Exit::Good
+                };
+            }
+        };
+        output::configure(cli.color, cli.quiet);
+        let answer = match cli.command {
+            Command::Check(options) => check::run(&options),
+            Command::Explain(options) => explain::run(&options),
+            Command::Decide(options) => decide::run(&options),
+            Command::Test(options) => test::run(&options),
+            Command::Where(options) => whereabouts::run(&options),
+            Command::Trust(options) => trust::trust(&options),
+            Command::Untrust(options) => trust::untrust(&options),
+            Command::Schema(options) => schema::run(&options),
+            Command::Completions(options) => complete::completions(&options),
+            Command::Man(options) => complete::man(&options),
+        };
+        match answer {
+            Ok(exit) => exit,
+            Err(Stop::Told(text, help)) => {
+                output::complain(&text, help.as_deref());
+                Exit::Failed
+            }
+            Err(Stop::Shown) => Exit::Failed,
+            Err(Stop::Gone) => Exit::Good,
+        }
+    });
+    ran.unwrap_or(Exit::Failed).into()
+}

@@ -1,0 +1,83 @@
+//! stdout and stderr: the only place that prints.
+//!
+//! A reader that goes away (`acl decide | head`) is no error. Colour is decided once.
+
+use super::{Color, Stop};
+use crate::finding::Finding;
+use crate::report::human;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
+
+static SETTINGS: OnceLock<(Color, bool)> = OnceLock::new();
+
+/// Keeps the settings of the command line.
+pub fn configure(color: Color, quiet: bool) {
+    let _ = SETTINGS.set((color, quiet));
+}
+
+fn settings() -> (Color, bool) {
+    SETTINGS.get().copied().unwrap_or((Color::Auto, false))
+}
+
+fn colored(terminal: bool) -> bool {
+    match settings().0 {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
+}
+
+/// Whether results are coloured.
+pub fn color() -> bool {
+    colored(std::io::stdout().is_terminal())
+}
+
+/// How wide pictures may be.
+pub fn width() -> usize {
+    let columns = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
+    columns
+        .filter(|columns| (40..=200).contains(columns))
+        .unwrap_or(80)
+}
+
+/// Prints a result.
+pub fn result(text: &str) -> Result<(), Stop> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(why) if why.kind() == ErrorKind::BrokenPipe => Err(Stop::Gone),
+        Err(why) => Err(Stop::told(format!("cannot write to stdout: {why}"))),
+    }
+}
+
+/// Prints a diagnostic; with `--quiet` nothing.
+pub fn remark(text: &str) {
+    if !settings().1 {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
+/// Prints why acl could not do the work.
+pub fn complain(text: &str, help: Option<&str>) {
+    let red = colored(std::io::stderr().is_terminal());
+    let (on, off) = if red {
+        ("\u{1b}[1;31m", "\u{1b}[0m")
+    } else {
+        ("", "")
+    };
+    let mut out = std::io::stderr().lock();
+    let _ = writeln!(out, "{on}error:{off} {text}");
+    if let Some(help) = help {
+        let _ = writeln!(out, "  help: {help}");
+    }
+}
+
+/// Prints the findings that keep a policy from loading.
+pub fn show(findings: &[Finding]) {
+    let text = human::findings(findings, width(), colored(std::io::stderr().is_terminal()));
+    let _ = write!(std::io::stderr(), "{text}");
+}

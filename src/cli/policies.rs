@@ -1,0 +1,302 @@
+//! Which policies are meant, and loading them.
+//!
+//! In: `--policy`, `--layer`, or neither: the search path. Out: a matcher, or the findings shown.
+
+use super::{Stop, output, trust};
+use crate::matcher::Matcher;
+use crate::policy::{self, LayerKind, Policy, Root};
+use crate::presets;
+use crate::source::Source;
+use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Which policies are meant.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Which {
+    /// Policy file, in place of those on the search path; `-` is stdin, `acl:NAME` a shipped preset
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<String>,
+    /// A layer's policy file: managed, user, project or local (repeatable)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub layer: Vec<String>,
+    /// Folder the agent works in
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Folder that relative paths of the call start from
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+}
+
+impl Which {
+    /// The folder that calls start from.
+    pub fn cwd(&self) -> Result<String, Stop> {
+        let current = std::env::current_dir()
+            .map_err(|why| Stop::told(format!("the working directory cannot be found: {why}")))?;
+        let cwd = self
+            .cwd
+            .as_ref()
+            .map_or(current.clone(), |cwd| current.join(cwd));
+        Ok(cwd.to_string_lossy().into_owned())
+    }
+
+    /// The workspace, where one is given.
+    pub fn workspace(&self) -> Result<Option<String>, Stop> {
+        let Some(workspace) = &self.workspace else {
+            return Ok(None);
+        };
+        let current = std::env::current_dir()
+            .map_err(|why| Stop::told(format!("the working directory cannot be found: {why}")))?;
+        Ok(Some(current.join(workspace).to_string_lossy().into_owned()))
+    }
+
+    /// The root files of the layers that are meant.
+    pub fn roots(&self) -> Result<Vec<Root>, Stop> {
+        let mut roots = Vec::new();
+        if let Some(file) = &self.policy {
+            roots.push(root(LayerKind::User, file, true)?);
+        }
+        for layer in &self.layer {
+            let (name, file) = layer.split_once('=').ok_or_else(|| {
+                Stop::helped(
+                    format!("`--layer {layer}` names no file"),
+                    "write `--layer user=policy.toml`",
+                )
+            })?;
+            let kind = LayerKind::parse(name).ok_or_else(|| {
+                Stop::helped(
+                    format!("there is no layer `{name}`"),
+                    "layers are managed, user, project and local",
+                )
+            })?;
+            roots.push(root(kind, file, true)?);
+        }
+        if !roots.is_empty() {
+            return Ok(roots);
+        }
+        let start = match self.workspace()? {
+            Some(workspace) => workspace,
+            None => self.cwd()?,
+        };
+        for found in search(Path::new(&start)) {
+            let mut root = root(found.kind, &found.path.to_string_lossy(), true)?;
+            if matches!(found.kind, LayerKind::Project | LayerKind::Local) {
+                root.trusted = trust::is_trusted(&found.path, &root.source.text);
+                root.folder = Some(found.folder.to_string_lossy().into_owned());
+            }
+            roots.push(root);
+        }
+        if roots.is_empty() {
+            return Err(Stop::helped(
+                format!("no policy was found for {start}"),
+                "write one to acl.toml (`version = 1` and `extends = [\"acl:recommended\"]` is a start), or give `--policy FILE`",
+            ));
+        }
+        Ok(roots)
+    }
+
+    /// The policies, compiled. Errors are shown on stderr.
+    pub fn matcher(&self) -> Result<Matcher, Stop> {
+        compile(self.roots()?)
+    }
+}
+
+/// Loads and compiles; errors are shown on stderr.
+pub fn compile(roots: Vec<Root>) -> Result<Matcher, Stop> {
+    match load(roots) {
+        Ok(policy) => Ok(Matcher::compile(policy)),
+        Err(findings) => {
+            output::show(&findings);
+            Err(Stop::Shown)
+        }
+    }
+}
+
+/// Loads policies, with what they extend.
+pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<crate::finding::Finding>> {
+    policy::load(roots, &|name, from| match name.strip_prefix("acl:") {
+        Some(preset) => presets::find(preset),
+        None => {
+            let folder = Path::new(&from.name)
+                .parent()
+                .unwrap_or_else(|| Path::new(""))
+                .to_path_buf();
+            if from.name.starts_with("acl:") || from.name == "<stdin>" {
+                return Err(format!(
+                    "`{name}`: a policy without a folder can only extend presets (`acl:NAME`)"
+                ));
+            }
+            let path = normal(&folder.join(name));
+            read(&path).map(Arc::new)
+        }
+    })
+}
+
+/// A root file, read.
+pub fn root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Stop> {
+    if let Some(preset) = file.strip_prefix("acl:") {
+        let source = presets::find(preset).map_err(Stop::told)?;
+        return Ok(Root {
+            kind,
+            source,
+            folder: None,
+            trusted,
+        });
+    }
+    if file == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|why| Stop::told(format!("cannot read the policy from stdin: {why}")))?;
+        let source = source("<stdin>", bytes)?;
+        return Ok(Root {
+            kind,
+            source,
+            folder: None,
+            trusted,
+        });
+    }
+    let path = Path::new(file);
+    let bytes = std::fs::read(path).map_err(|why| Stop::told(unreadable(path, &why)))?;
+    let folder = std::env::current_dir().ok().and_then(|current| {
+        let folder = current.join(path);
+        folder
+            .parent()
+            .map(|folder| folder.to_string_lossy().into_owned())
+    });
+    Ok(Root {
+        kind,
+        source: source(file, bytes)?,
+        folder,
+        trusted,
+    })
+}
+
+fn source(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Stop> {
+    match Source::new(name, bytes, None) {
+        Ok(source) => Ok(Arc::new(source)),
+        Err(finding) => {
+            output::show(&[finding]);
+            Err(Stop::Shown)
+        }
+    }
+}
+
+/// Why a file cannot be read, naming it.
+pub fn unreadable(path: &Path, why: &std::io::Error) -> String {
+    let what = match why.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => why.to_string(),
+    };
+    format!("cannot read `{}`: {what}", path.display())
+}
+
+fn read(path: &Path) -> Result<Source, String> {
+    let bytes = std::fs::read(path).map_err(|why| unreadable(path, &why))?;
+    Source::new(path.to_string_lossy(), bytes, None).map_err(|finding| finding.message)
+}
+
+/// The path without `.` and `..` in the middle, so that one file has one name.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A policy found on the search path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Whose it is.
+    pub kind: LayerKind,
+    /// The file.
+    pub path: PathBuf,
+    /// The folder that its paths are relative to.
+    pub folder: PathBuf,
+}
+
+/// The names a project's policy may have, in its folder.
+const PROJECT: &[&str] = &["acl.toml", ".acl/policy.toml", ".acl/policy.yaml"];
+
+/// The policies on the search path, most trusted first.
+pub fn search(start: &Path) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut add = |kind, path: PathBuf, folder: &Path| {
+        if path.is_file() {
+            found.push(Found {
+                kind,
+                path,
+                folder: folder.to_path_buf(),
+            });
+        }
+    };
+    let etc = Path::new("/etc/acl");
+    add(LayerKind::Managed, etc.join("policy.toml"), etc);
+    if let Ok(entries) = std::fs::read_dir(etc.join("policy.d")) {
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        paths.sort();
+        for path in paths.into_iter().filter(|path| is_policy_name(path)) {
+            add(LayerKind::Managed, path, etc);
+        }
+    }
+    if let Some(config) = config_folder() {
+        add(LayerKind::User, config.join("policy.toml"), &config);
+    }
+    for folder in start.ancestors() {
+        let project = PROJECT
+            .iter()
+            .map(|name| folder.join(name))
+            .find(|path| path.is_file());
+        let local = folder.join("acl.local.toml");
+        if project.is_some() || local.is_file() {
+            add(LayerKind::Local, local, folder);
+            if let Some(project) = project {
+                add(LayerKind::Project, project, folder);
+            }
+            break;
+        }
+    }
+    found
+}
+
+/// `$XDG_CONFIG_HOME/acl`, or `~/.config/acl`.
+fn config_folder() -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path: &PathBuf| path.is_absolute())
+    };
+    absolute("XDG_CONFIG_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".config")))
+        .map(|config| config.join("acl"))
+}
+
+/// `$XDG_STATE_HOME/acl`, or `~/.local/state/acl`.
+pub fn state_folder() -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path: &PathBuf| path.is_absolute())
+    };
+    absolute("XDG_STATE_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".local/state")))
+        .map(|state| state.join("acl"))
+}
+
+/// Whether a name ends as policies do.
+pub fn is_policy_name(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "toml" || extension == "yaml" || extension == "yml")
+}

@@ -1,0 +1,111 @@
+//! `acl where`: layers and what they extend, in order; files that look like policies but are not loaded.
+
+use super::policies::{self, Which};
+use super::{Answer, Exit, Stop, output};
+use crate::policy::LayerKind;
+use clap::Args;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Options of `acl where`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  acl where --workspace ~/src/web-shop")]
+pub struct Options {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Names that look like policies; only some of them, in some places, are.
+const LOOKALIKES: &[&str] = &[
+    "acl.yaml",
+    "acl.yml",
+    ".acl.toml",
+    ".acl.yaml",
+    "acl.policy.toml",
+    "policy.acl.toml",
+    ".acl/acl.toml",
+    ".acl/policy.yml",
+    ".acl/config.toml",
+    "acl.local.yaml",
+    ".acl/policy.local.toml",
+];
+
+/// Runs it.
+pub fn run(options: &Options) -> Answer {
+    let roots = match options.which.roots() {
+        Ok(roots) => roots,
+        Err(Stop::Told(text, help)) => {
+            let start = options
+                .which
+                .workspace()?
+                .map_or_else(|| options.which.cwd(), Ok)?;
+            for path in lookalikes(Path::new(&start), &[]) {
+                output::result(&format!(
+                    "not loaded: {} (its name is not one that acl looks for)\n",
+                    path.display()
+                ))?;
+            }
+            return Err(Stop::Told(text, help));
+        }
+        Err(stop) => return Err(stop),
+    };
+    let loaded: Vec<PathBuf> = roots
+        .iter()
+        .map(|root| PathBuf::from(&root.source.name))
+        .collect();
+    let policy = policies::load(roots).map_err(|findings| {
+        output::show(&findings);
+        Stop::Shown
+    })?;
+    let mut out = String::new();
+    for layer in &policy.layers {
+        let Some((file, extended)) = layer.files.split_first() else {
+            continue;
+        };
+        let trust = match (layer.kind, layer.trusted) {
+            (LayerKind::Project | LayerKind::Local, false) => {
+                ", not trusted: it only tightens until `acl trust`"
+            }
+            _ => "",
+        };
+        let _ = writeln!(out, "{}: {}{trust}", layer.kind.name(), file.source.name);
+        for file in extended {
+            let _ = writeln!(out, "  extends {}", file.source.name);
+        }
+        for key in &layer.ignored {
+            let (line, _) = file.source.line_column(key.span.start);
+            let _ = writeln!(out, "  ignored: {} (line {line})", key.value);
+        }
+        for id in &layer.disabled {
+            let _ = writeln!(out, "  disables {id}");
+        }
+    }
+    let start = options
+        .which
+        .workspace()?
+        .map_or_else(|| options.which.cwd(), Ok)?;
+    for path in lookalikes(Path::new(&start), &loaded) {
+        let _ = writeln!(
+            out,
+            "not loaded: {} (its name or place is not one that acl looks for)",
+            path.display()
+        );
+    }
+    output::result(&out)?;
+    Ok(Exit::Good)
+}
+
+/// Files near the workspace that look like policies and are not loaded.
+fn lookalikes(start: &Path, loaded: &[PathBuf]) -> Vec<PathBuf> {
+    let names = LOOKALIKES.iter().chain(&[
+        "acl.toml",
+        "acl.local.toml",
+        ".acl/policy.toml",
+        ".acl/policy.yaml",
+    ]);
+    let folders: Vec<&Path> = start.ancestors().collect();
+    names
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .filter(|path| path.is_file() && !loaded.contains(path))
+        .collect()
+}

@@ -1,0 +1,670 @@
+//! Command patterns against the levels of a command line, and the index that finds the patterns worth trying.
+//!
+//! In: command rules, the accesses of a call, one command among them. Out: how a rule fits, and, for an allow,
+//! which levels it covers and which words it names. With 10,000 patterns a known command tries a handful.
+
+use super::located::{Frame, Located};
+use super::paths::{self, Stance};
+use crate::call::access::{Access, Command, Kind, Reach, Role, Trigger};
+use crate::call::word::Word;
+use crate::policy::glob::{Fit, Glob};
+use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
+use crate::policy::rule::Commands;
+use std::collections::HashMap;
+
+/// One word of the sequence that patterns are compared with: where it stands.
+#[derive(Clone, Copy, Debug)]
+struct Item<'a> {
+    word: &'a Word,
+    /// Index of the command access.
+    level: usize,
+    /// Index of the word in it.
+    at: usize,
+}
+
+/// How a rule fits one command.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// How surely.
+    pub fit: Fit,
+    /// The words that the rule names: level and word.
+    pub named: Vec<(usize, usize)>,
+    /// The levels whose words it reaches, outermost first; never empty where the rule fits.
+    pub levels: Vec<usize>,
+    /// The first words that make the fit unsure, for the message.
+    pub unsure: Option<String>,
+}
+
+const NOTHING: Fitted = Fitted {
+    fit: Fit::No,
+    named: Vec::new(),
+    levels: Vec::new(),
+    unsure: None,
+};
+
+/// Folders whose programs are the system's: a bare name may stand for one of theirs.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/usr/bin",
+    "/sbin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/opt/homebrew/bin",
+];
+
+/// How a command rule fits the command at `at`.
+pub fn fit(
+    rule: &Commands,
+    accesses: &[Access],
+    at: usize,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fitted {
+    let Some(command) = command(accesses, at) else {
+        return NOTHING;
+    };
+    let mut best = NOTHING;
+    for full in [false, true] {
+        let sequence = sequence(accesses, at, full);
+        if full && sequence.len() == self::sequence(accesses, at, false).len() {
+            break;
+        }
+        for pattern in &rule.patterns {
+            let mut fitted = prefix(pattern, &sequence, command, stance, frame, rule.exact);
+            if fitted.fit == Fit::No {
+                continue;
+            }
+            let excepted = rule
+                .except
+                .iter()
+                .map(|except| prefix(except, &sequence, command, stance, frame, false).fit)
+                .max()
+                .unwrap_or(Fit::No);
+            if excepted == Fit::Must || (stance == Stance::Loosens && excepted.may()) {
+                continue;
+            }
+            for alternatives in &rule.with {
+                let (fit, words) = present(alternatives, command, stance);
+                fitted
+                    .named
+                    .extend(words.into_iter().map(|word| (at, word)));
+                fitted.fit = fitted.fit.and(fit);
+            }
+            for alternatives in &rule.without {
+                fitted.fit =
+                    fitted
+                        .fit
+                        .and(match (present(alternatives, command, stance).0, stance) {
+                            (Fit::Must, _) => Fit::No,
+                            (fit, Stance::Loosens) if fit.may() => Fit::No,
+                            _ => Fit::Must,
+                        });
+            }
+            if !rule.operands.is_empty() {
+                fitted.fit = fitted
+                    .fit
+                    .and(operands(&rule.operands, accesses, at, stance, frame));
+            }
+            if rule.only_read && !command.only_reads {
+                fitted.fit = Fit::No;
+            }
+            if fitted.fit > best.fit
+                || (fitted.fit == best.fit && fitted.named.len() > best.named.len())
+            {
+                best = fitted;
+            }
+        }
+    }
+    if best.fit.may() && best.fit != Fit::Must {
+        let unsure: Vec<String> = sequence(accesses, at, true)
+            .iter()
+            .filter(|item| item.word.text().is_none())
+            .map(|item| format!("`{}`", item.word.shown()))
+            .collect();
+        best.unsure = Some(unsure.join(", ")).filter(|words| !words.is_empty());
+    }
+    best
+}
+
+/// What of a covered level an allow leaves open: escalations that its words do not name, dangerous assignments.
+pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> Option<String> {
+    for level in &fitted.levels {
+        let Some(command) = command(accesses, *level) else {
+            continue;
+        };
+        for escalation in &command.escalations {
+            let covered = match escalation.at {
+                Trigger::Word(word) => fitted.named.contains(&(*level, word)),
+                Trigger::Assignment(index) => command
+                    .assignments
+                    .get(index)
+                    .is_some_and(|own| writes(patterns, &own.name)),
+                Trigger::Unnamed => false,
+            };
+            if !covered {
+                return Some(escalation.what.clone());
+            }
+        }
+        for assignment in command
+            .assignments
+            .iter()
+            .filter(|assignment| assignment.dangerous)
+        {
+            if !writes(patterns, &assignment.name) {
+                return Some(format!("sets `{}`", assignment.name));
+            }
+        }
+        // A value that cannot be computed is no constant: an allow does not cover it.
+        if let Some(open) = command
+            .assignments
+            .iter()
+            .find(|own| own.value.is_unknown() && !writes(patterns, &own.name))
+        {
+            return Some(format!(
+                "sets `{}` to a value that cannot be computed",
+                open.name
+            ));
+        }
+    }
+    None
+}
+
+fn writes(rule: &Commands, name: &str) -> bool {
+    rule.patterns
+        .iter()
+        .any(|pattern| pattern.assignments.iter().any(|(own, _)| own == name))
+}
+
+/// The command access at an index.
+pub fn command(accesses: &[Access], at: usize) -> Option<&Command> {
+    match &accesses.get(at)?.kind {
+        Kind::Command(command) => Some(command),
+        _ => None,
+    }
+}
+
+/// The words that patterns are compared with: those of this level, then those of the command it starts.
+fn sequence(accesses: &[Access], at: usize, full: bool) -> Vec<Item<'_>> {
+    let mut out = Vec::new();
+    let mut level = Some(at);
+    // Each step goes to a later access; the count is a guard, not a limit.
+    for _ in 0..=accesses.len() {
+        let Some((index, command)) =
+            level.and_then(|index| Some((index, command(accesses, index)?)))
+        else {
+            break;
+        };
+        for (at, word) in command.words.iter().enumerate() {
+            match command.roles.get(at) {
+                Some(Role::Rest) if command.inner.is_some() => break,
+                Some(Role::Skipped) if !full => {}
+                _ => out.push(Item {
+                    word,
+                    level: index,
+                    at,
+                }),
+            }
+        }
+        level = command.inner.filter(|inner| *inner > index);
+    }
+    out
+}
+
+/// How a pattern fits the start of a sequence.
+fn prefix(
+    pattern: &CommandPattern,
+    sequence: &[Item<'_>],
+    command: &Command,
+    stance: Stance,
+    frame: &Frame<'_>,
+    exact: bool,
+) -> Fitted {
+    let Some((first, rest)) = pattern.words.split_first() else {
+        return NOTHING;
+    };
+    let Some(start) = sequence.first() else {
+        return NOTHING;
+    };
+    let mut fit = program(first, start.word, command, stance, frame);
+    for (name, value) in &pattern.assignments {
+        let given = command
+            .assignments
+            .iter()
+            .rev()
+            .find(|own| own.name == *name);
+        fit = fit.and(given.map_or(Fit::No, |own| value.matches(&own.value, false)));
+    }
+    if fit == Fit::No {
+        return NOTHING;
+    }
+    let mut taken = vec![0];
+    let Some((words, end)) = words(rest, sequence, 1, exact, &mut taken) else {
+        return NOTHING;
+    };
+    if stance == Stance::Loosens && words != Fit::Must {
+        return NOTHING;
+    }
+    let named: Vec<(usize, usize)> = taken
+        .iter()
+        .filter_map(|at| sequence.get(*at))
+        .map(|item| (item.level, item.at))
+        .collect();
+    let mut levels: Vec<usize> = sequence.iter().take(end).map(|item| item.level).collect();
+    levels.dedup();
+    Fitted {
+        fit: fit.and(words),
+        named,
+        levels,
+        unsure: None,
+    }
+}
+
+/// The words after the program: the best fit, and how many words of the sequence it takes. A table of
+/// pattern × sequence, so that a long line and many `**` take no longer than their product.
+fn words(
+    pattern: &[WordPattern],
+    sequence: &[Item<'_>],
+    start: usize,
+    exact: bool,
+    taken: &mut Vec<usize>,
+) -> Option<(Fit, usize)> {
+    let count = sequence.len();
+    let ended: Vec<Fit> = (0..=count)
+        .map(|at| match exact && at < count {
+            // What is left may be no word at all, where each may vanish.
+            true if sequence.iter().skip(at).all(|item| item.word.splits) => Fit::MayUnknown,
+            true => Fit::No,
+            false => Fit::Must,
+        })
+        .collect();
+    let mut table = vec![ended];
+    for word in pattern.iter().rev() {
+        let after = table.last().map(Vec::as_slice).unwrap_or_default();
+        let mut fits = vec![Fit::No; count + 1];
+        for at in (start..=count).rev() {
+            let next = |fits: &[Fit], at: usize| fits.get(at).copied().unwrap_or(Fit::No);
+            let fit = match (word, sequence.get(at)) {
+                (WordPattern::Any, _) => next(after, at).max(next(&fits, at + 1)),
+                (WordPattern::Word(_), None) => Fit::No,
+                // It may be several words, or none: all that comes after may match.
+                (WordPattern::Word(_), Some(item)) if item.word.splits => Fit::MayUnknown,
+                (WordPattern::Word(glob), Some(item)) => {
+                    glob.matches(item.word, false).and(next(after, at + 1))
+                }
+            };
+            if let Some(place) = fits.get_mut(at) {
+                *place = fit;
+            }
+        }
+        table.push(fits);
+    }
+    // `table[n]` is for the last n words of the pattern: walk the best way forward.
+    let fit_at = |left: usize, at: usize| {
+        table
+            .get(left)
+            .and_then(|fits| fits.get(at))
+            .copied()
+            .unwrap_or(Fit::No)
+    };
+    let fit = fit_at(pattern.len(), start);
+    if fit == Fit::No {
+        return None;
+    }
+    let mut at = start;
+    for (index, word) in pattern.iter().enumerate() {
+        let left = pattern.len() - index;
+        match word {
+            WordPattern::Any => {
+                while at < count && fit_at(left - 1, at) < fit_at(left, at) {
+                    at += 1;
+                }
+            }
+            WordPattern::Word(_) if sequence.get(at).is_some_and(|item| item.word.splits) => {
+                return Some((fit, count));
+            }
+            WordPattern::Word(_) => {
+                taken.push(at);
+                at += 1;
+            }
+        }
+    }
+    Some((fit, at))
+}
+
+/// How the program of a pattern fits the program of a command.
+fn program(
+    pattern: &WordPattern,
+    word: &Word,
+    command: &Command,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fit {
+    let WordPattern::Word(glob) = pattern else {
+        return Fit::No;
+    };
+    let Some(text) = word.text() else {
+        return match stance {
+            Stance::Loosens => Fit::No,
+            Stance::Tightens => glob.matches(word, false),
+        };
+    };
+    if glob
+        .tokens()
+        .contains(&crate::policy::glob::Token::Char('/'))
+    {
+        return path_program(glob, text, command, stance, frame);
+    }
+    match stance {
+        Stance::Loosens => {
+            let name = match text.rsplit_once('/') {
+                None => text,
+                Some((folder, name)) if SYSTEM.contains(&folder) => name,
+                // `*` names any program, wherever it stands.
+                Some(_) if glob.is_star() => text,
+                Some(_) => return Fit::No,
+            };
+            glob.matches_text(name, false).into()
+        }
+        Stance::Tightens => names(text)
+            .iter()
+            .any(|name| glob.matches_text(name, false))
+            .into(),
+    }
+}
+
+/// A pattern that writes a path: compared with where the program resolves to.
+fn path_program(
+    glob: &Glob,
+    text: &str,
+    command: &Command,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fit {
+    let spelled = patterns::spell(glob);
+    let Ok(patterns) = patterns::paths(&spelled) else {
+        return Fit::No;
+    };
+    let bare = !text.contains('/');
+    if bare {
+        // A bare name is looked up in PATH: it may be the system's program that a deny writes out.
+        let system = spelled
+            .rsplit_once('/')
+            .filter(|(folder, _)| SYSTEM.contains(folder));
+        let same = system.is_some_and(|(_, name)| {
+            Glob::parse(name)
+                .is_ok_and(|globs| globs.iter().any(|glob| glob.matches_text(text, false)))
+        });
+        return (stance == Stance::Tightens && same).into();
+    }
+    // The very spelling of the pattern, where no folder is known to resolve it.
+    if frame.roots.is_empty() && glob.matches_text(text, false) {
+        return Fit::Must;
+    }
+    let located = Located::locate(
+        &Word::known(text, word_span()),
+        command.cwd.as_deref(),
+        Reach::Itself,
+        frame,
+    );
+    let one = |spelling| paths::any(&patterns, spelling, &located, stance, true);
+    match stance {
+        Stance::Tightens => located.spellings.iter().map(one).max().unwrap_or(Fit::No),
+        // The link may lead anywhere: an allow names the program as it is called.
+        Stance::Loosens => located.spellings.first().map_or(Fit::No, one),
+    }
+}
+
+const fn word_span() -> crate::source::Span {
+    crate::source::Span::new(0, 0)
+}
+
+/// The names that a deny or ask knows a program by: its base name, without a version, and `git-push` as `git`.
+pub fn names(program: &str) -> Vec<&str> {
+    let base = program
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(program);
+    let mut out = vec![base];
+    let mut name = base;
+    loop {
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        if digits.len() == name.len() || digits.is_empty() {
+            break;
+        }
+        // `python3.12` → `python3` → `python`; `gcc-12` → `gcc`.
+        name = digits.trim_end_matches(['.', '-']);
+        if name.is_empty() {
+            break;
+        }
+        out.push(name);
+    }
+    out
+}
+
+/// Whether a word that `with` or `without` names is present, and which words that are.
+fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Vec<usize>) {
+    let mut best = Fit::No;
+    let mut found = Vec::new();
+    let mut note = |fit: Fit, at: usize| {
+        if fit == Fit::Must {
+            found.push(at);
+        }
+        best = best.max(fit);
+    };
+    for glob in alternatives {
+        for option in &command.options {
+            if !option.sure && stance == Stance::Loosens {
+                if option
+                    .names
+                    .iter()
+                    .any(|name| glob.matches_text(name, false))
+                {
+                    note(Fit::MayUnknown, option.at);
+                }
+                continue;
+            }
+            let valued = |name: &String| {
+                let value = option.value.as_ref().and_then(Word::text);
+                value.is_some_and(|value| glob.matches_text(&format!("{name}={value}"), false))
+            };
+            if option
+                .names
+                .iter()
+                .any(|name| glob.matches_text(name, false) || valued(name))
+            {
+                note(Fit::Must, option.at);
+            }
+        }
+        let mut operands_only = false;
+        for (at, word) in command.words.iter().enumerate().skip(1) {
+            let role = command.roles.get(at).copied().unwrap_or(Role::Operand);
+            if role == Role::Value || (role == Role::Rest && stance == Stance::Loosens) {
+                continue;
+            }
+            let text = word.text();
+            if text == Some("--") {
+                operands_only = true;
+                continue;
+            }
+            // An option is found by its name above: its word is compared as a whole only for what is no option name.
+            let fit = match (text, operands_only) {
+                (Some(text), true) if text.starts_with('-') => Fit::No,
+                _ => glob.matches(word, false),
+            };
+            let may_be_option = word.is_unknown()
+                && !operands_only
+                && matches!(word.prefix().chars().next(), None | Some('-'));
+            note(fit, at);
+            if fit == Fit::No
+                && may_be_option
+                && (word.splits || role != Role::Operand || word.prefix().is_empty())
+            {
+                note(Fit::MayUnknown, at);
+            }
+        }
+    }
+    (best, found)
+}
+
+/// How the operands of a command fit path patterns.
+fn operands(
+    patterns: &[PathPattern],
+    accesses: &[Access],
+    at: usize,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fit {
+    let Some(command) = command(accesses, at) else {
+        return Fit::No;
+    };
+    let located: Vec<Located> = {
+        let named: Vec<&Word> = command
+            .words
+            .iter()
+            .zip(&command.roles)
+            .filter(|(word, role)| **role == Role::Operand && word.text() != Some("--"))
+            .map(|(word, _)| word)
+            .collect();
+        // The operands that are paths, where the program is known: `grep PATTERN file` has one.
+        let paths: Vec<Located> = accesses
+            .iter()
+            .filter_map(|access| match &access.kind {
+                Kind::Path(path) if matches!(path.cover, crate::call::access::Cover::Command { at: owner, .. } if owner == at) => {
+                    Some(path)
+                }
+                _ => None,
+            })
+            .filter(|path| command.known || named.iter().any(|word| word.span == path.path.span))
+            .map(|path| Located::of(path, frame))
+            .collect();
+        match paths.is_empty() {
+            false => paths,
+            true => named
+                .iter()
+                .map(|word| Located::locate(word, command.cwd.as_deref(), Reach::Itself, frame))
+                .collect(),
+        }
+    };
+    let one = |located: &Located| {
+        let spelled = located
+            .spellings
+            .iter()
+            .map(|spelling| paths::any(patterns, spelling, located, stance, false));
+        match stance {
+            Stance::Tightens => spelled.max(),
+            Stance::Loosens => spelled.min(),
+        }
+        .unwrap_or(Fit::No)
+    };
+    match stance {
+        Stance::Tightens => located.iter().map(one).max().unwrap_or(Fit::No),
+        Stance::Loosens => {
+            let open = command
+                .words
+                .iter()
+                .zip(&command.roles)
+                .any(|(word, role)| word.splits && *role != Role::Rest);
+            match open {
+                true => Fit::No,
+                false => located.iter().map(one).min().unwrap_or(Fit::No),
+            }
+        }
+    }
+}
+
+/// Finds the patterns that may meet a command without trying all: by their literal first words.
+#[derive(Debug, Default)]
+pub struct CommandIndex {
+    /// Program and literal words after it, joined by NUL.
+    prefixes: HashMap<String, Vec<usize>>,
+    /// Program → all that start with it, for words that are not known.
+    programs: HashMap<String, Vec<usize>>,
+    /// A program that is a glob.
+    globs: Vec<usize>,
+    all: Vec<usize>,
+    longest: usize,
+}
+
+impl CommandIndex {
+    /// Adds what these patterns belong to.
+    pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
+        self.all.push(owner);
+        for pattern in patterns {
+            let literal = |word: &WordPattern| match word {
+                WordPattern::Word(glob) => glob.as_literal(),
+                WordPattern::Any => None,
+            };
+            let mut words = pattern.words.iter();
+            let Some(program) = words.next().and_then(literal) else {
+                push(&mut self.globs, owner);
+                continue;
+            };
+            let base = program.rsplit('/').next().unwrap_or(&program).to_owned();
+            push(self.programs.entry(base.clone()).or_default(), owner);
+            let mut key = base;
+            let mut length = 1;
+            for word in words.map_while(literal) {
+                key.push('\0');
+                key.push_str(&word);
+                length += 1;
+            }
+            self.longest = self.longest.max(length);
+            push(self.prefixes.entry(key).or_default(), owner);
+        }
+    }
+
+    /// Whether there is any command rule.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// What the patterns that may meet the command belong to, each once, in order.
+    pub fn candidates(&self, accesses: &[Access], at: usize) -> Vec<usize> {
+        let mut found = self.globs.clone();
+        for full in [false, true] {
+            let sequence = sequence(accesses, at, full);
+            if full && sequence.len() == self::sequence(accesses, at, false).len() {
+                break;
+            }
+            let Some(program) = sequence.first() else {
+                continue;
+            };
+            let Some(text) = program.word.text() else {
+                return self.all.clone();
+            };
+            for name in names(text) {
+                self.look(name, &sequence, &mut found);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn look(&self, name: &str, sequence: &[Item<'_>], found: &mut Vec<usize>) {
+        let Some(all) = self.programs.get(name) else {
+            return;
+        };
+        if all.len() <= 4 {
+            return found.extend_from_slice(all);
+        }
+        let mut key = name.to_owned();
+        found.extend(self.prefixes.get(&key).into_iter().flatten());
+        for item in sequence.iter().take(self.longest).skip(1) {
+            let Some(text) = item.word.text() else {
+                return found.extend_from_slice(all);
+            };
+            key.push('\0');
+            key.push_str(text);
+            found.extend(self.prefixes.get(&key).into_iter().flatten());
+        }
+    }
+}
+
+fn push(owners: &mut Vec<usize>, owner: usize) {
+    if owners.last() != Some(&owner) {
+        owners.push(owner);
+    }
+}

@@ -1,0 +1,643 @@
+//! One glob dialect for tool names, command words, path components and fact values.
+//!
+//! In: the text of one word or component. Out: its [`Glob`]s, one for each brace alternative.
+//! `*` any characters, `?` one, `[a-z]` and `[!a-z]` one of a set, `{a,b}` alternatives (nesting), backslash escapes.
+//! Refuses `**` inside a word, open brackets and braces, extglob and what is plainly a regular expression.
+//! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
+
+use crate::call::word::{Piece, Word};
+
+/// How a pattern and a word relate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// No value of the word matches.
+    No,
+    /// A part that cannot be computed may make it match.
+    MayUnknown,
+    /// A shell glob may stand for a name that matches.
+    MayPattern,
+    /// Every value of the word matches.
+    Must,
+}
+
+impl Fit {
+    /// The fit of two conditions that must both hold.
+    pub fn and(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    /// The fit of two conditions of which one must hold.
+    pub fn or(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    /// Whether it may match at all.
+    pub fn may(self) -> bool {
+        self != Self::No
+    }
+}
+
+impl From<bool> for Fit {
+    fn from(yes: bool) -> Self {
+        if yes { Self::Must } else { Self::No }
+    }
+}
+
+/// A parsed glob without braces.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Glob {
+    tokens: Vec<Token>,
+}
+
+/// One character of a pattern, or a wildcard.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Token {
+    /// This character.
+    Char(char),
+    /// One character.
+    One,
+    /// Any characters.
+    Star,
+    /// One of a set of ranges, or none of them.
+    Class {
+        /// Matches what is in none of the ranges.
+        negated: bool,
+        /// Inclusive ranges.
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl Token {
+    fn accepts(&self, c: char, fold: bool) -> bool {
+        match self {
+            Self::Char(own) => *own == c || (fold && same_folded(*own, c)),
+            Self::One | Self::Star => true,
+            Self::Class { negated, ranges } => {
+                let has = |c: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
+                let inside =
+                    has(c) || (fold && (c.to_lowercase().any(has) || c.to_uppercase().any(has)));
+                inside != *negated
+            }
+        }
+    }
+}
+
+/// Whether two characters are the same but for letter case.
+pub fn same_folded(a: char, b: char) -> bool {
+    a == b || a.to_lowercase().eq(b.to_lowercase()) || a.to_uppercase().eq(b.to_uppercase())
+}
+
+impl Glob {
+    /// The glob that matches this text and nothing else.
+    pub fn literal(text: &str) -> Self {
+        Self {
+            tokens: text.chars().map(Token::Char).collect(),
+        }
+    }
+
+    /// Reads a word or component; one glob for each brace alternative. The error says what is wrong.
+    pub fn parse(text: &str) -> Result<Vec<Self>, String> {
+        let chars: Vec<(char, bool)> = unescape(text)?;
+        Self::parse_marked(&chars)
+    }
+
+    /// Reads characters that are marked `true` where they stand for themselves (they were quoted or escaped).
+    pub fn parse_marked(chars: &[(char, bool)]) -> Result<Vec<Self>, String> {
+        foreign_syntax(chars)?;
+        expand(chars)?
+            .iter()
+            .map(|alternative| tokens(alternative).map(|tokens| Self { tokens }))
+            .collect()
+    }
+
+    /// The tokens, for whoever reasons about languages.
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The text, where the glob has no wildcard.
+    pub fn as_literal(&self) -> Option<String> {
+        self.tokens
+            .iter()
+            .map(|token| {
+                if let Token::Char(c) = token {
+                    Some(*c)
+                } else {
+                    None
+                }
+            })
+            .collect()
+    }
+
+    /// The literal text at its end (`*.pem` → `.pem`).
+    pub fn literal_end(&self) -> String {
+        let mut end: Vec<char> = self
+            .tokens
+            .iter()
+            .rev()
+            .map_while(|token| {
+                if let Token::Char(c) = token {
+                    Some(*c)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        end.reverse();
+        end.into_iter().collect()
+    }
+
+    /// How many characters are literal: the more, the more specific.
+    pub fn literal_count(&self) -> usize {
+        self.tokens
+            .iter()
+            .filter(|token| matches!(token, Token::Char(_)))
+            .count()
+    }
+
+    /// Whether it is `*` alone.
+    pub fn is_star(&self) -> bool {
+        matches!(self.tokens.as_slice(), [Token::Star])
+    }
+
+    /// Whether the whole text matches; `fold` ignores letter case.
+    pub fn matches_text(&self, text: &str, fold: bool) -> bool {
+        // The classic two-pointer walk: only the last star is ever retried, so time is |pattern| × |text| at worst.
+        let mut rest = text.chars();
+        let mut at = 0;
+        let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
+        loop {
+            match self.tokens.get(at) {
+                Some(Token::Star) => {
+                    at += 1;
+                    if at == self.tokens.len() {
+                        return true;
+                    }
+                    retry = Some((at, rest.clone()));
+                    continue;
+                }
+                Some(token) => {
+                    let mut ahead = rest.clone();
+                    match ahead.next() {
+                        Some(c) if token.accepts(c, fold) => {
+                            rest = ahead;
+                            at += 1;
+                            continue;
+                        }
+                        None => return false,
+                        Some(_) => {}
+                    }
+                }
+                None if rest.as_str().is_empty() => return true,
+                None => {}
+            }
+            match &mut retry {
+                Some((after, from)) => {
+                    if from.next().is_none() {
+                        return false;
+                    }
+                    at = *after;
+                    rest = from.clone();
+                }
+                None => return false,
+            }
+        }
+    }
+
+    /// How the pattern and a word relate.
+    pub fn matches(&self, word: &Word, fold: bool) -> Fit {
+        if let Some(text) = word.text() {
+            return self.matches_text(text, fold).into();
+        }
+        let units = Unit::of(word);
+        if meet(&self.tokens, &units, fold, Asking::Must) {
+            Fit::Must
+        } else if meet(&self.tokens, &units, fold, Asking::May) {
+            if word.is_unknown() {
+                Fit::MayUnknown
+            } else {
+                Fit::MayPattern
+            }
+        } else {
+            Fit::No
+        }
+    }
+
+    /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
+    pub fn covers(&self, other: &Self) -> bool {
+        let units: Vec<Unit> = other
+            .tokens
+            .iter()
+            .map(|token| match token {
+                Token::Char(c) => Unit::Char(*c),
+                Token::One | Token::Class { .. } => Unit::Single,
+                Token::Star => Unit::Any,
+            })
+            .collect();
+        self == other || meet(&self.tokens, &units, false, Asking::Must)
+    }
+}
+
+/// One unit of a word's value.
+#[derive(Clone, Debug)]
+pub(crate) enum Unit {
+    /// This character.
+    Char(char),
+    /// One character that is not `/`.
+    Single,
+    /// One character of a shell class.
+    Class(Vec<Token>),
+    /// Any characters but `/`.
+    NoSlash,
+    /// One or more digits.
+    Digits,
+    /// Any characters.
+    Any,
+}
+
+impl Unit {
+    pub(crate) fn of(word: &Word) -> Vec<Self> {
+        let mut units = Vec::new();
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text(text) => units.extend(text.chars().map(Self::Char)),
+                Piece::Star => units.push(Self::NoSlash),
+                Piece::One => units.push(Self::Single),
+                Piece::Class(text) => {
+                    let marked: Vec<(char, bool)> = text.chars().map(|c| (c, false)).collect();
+                    match tokens(&marked) {
+                        Ok(class) => units.push(Self::Class(class)),
+                        Err(_) => units.push(Self::Single),
+                    }
+                }
+                Piece::Digits => units.push(Self::Digits),
+                Piece::Below(_) | Piece::Unknown(_) => units.push(Self::Any),
+            }
+        }
+        units
+    }
+
+    fn repeats(&self) -> bool {
+        matches!(self, Self::NoSlash | Self::Digits | Self::Any)
+    }
+
+    /// Whether some character is accepted by both.
+    fn meets(&self, token: &Token, fold: bool) -> bool {
+        match self {
+            Self::Char(c) => token.accepts(*c, fold),
+            Self::Any => true,
+            Self::Single | Self::NoSlash => !matches!(token, Token::Char('/')),
+            Self::Digits => ('0'..='9').any(|c| token.accepts(c, false)),
+            Self::Class(class) => match token {
+                Token::Char(c) => class.first().is_some_and(|own| own.accepts(*c, fold)),
+                _ => true,
+            },
+        }
+    }
+}
+
+/// Which question [`meet`] answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asking {
+    /// Is there a value that matches?
+    May,
+    /// Does every value match? (Sound, not complete: what the word leaves open only a `*` or `?` takes.)
+    Must,
+}
+
+/// Walks both sequences at once, over the set of positions in the pattern that are still alive.
+pub(crate) fn meet(pattern: &[Token], units: &[Unit], fold: bool, asking: Asking) -> bool {
+    let close = |set: &mut Vec<bool>| {
+        for at in 0..pattern.len() {
+            if set.get(at) == Some(&true) && matches!(pattern.get(at), Some(Token::Star)) {
+                set_true(set, at + 1);
+            }
+        }
+    };
+    let mut alive = vec![false; pattern.len() + 1];
+    set_true(&mut alive, 0);
+    close(&mut alive);
+    for unit in units {
+        let mut next = vec![false; pattern.len() + 1];
+        if asking == Asking::Must {
+            for (at, token) in pattern
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| alive.get(*at) == Some(&true))
+            {
+                match (unit, token) {
+                    (_, Token::Star) => set_true(&mut next, at),
+                    (Unit::Char(c), token) if token.accepts(*c, fold) => {
+                        set_true(&mut next, at + 1)
+                    }
+                    (Unit::Single | Unit::Class(_), Token::One) => set_true(&mut next, at + 1),
+                    _ => {}
+                }
+            }
+        } else {
+            // A repeating unit takes no character, or one and is tried again (digits: at least one).
+            let mut reach = alive.clone();
+            let mut changed = true;
+            while changed {
+                changed = false;
+                for (at, token) in pattern.iter().enumerate() {
+                    if reach.get(at) == Some(&true) && unit.meets(token, fold) {
+                        let to = if matches!(token, Token::Star) {
+                            at
+                        } else {
+                            at + 1
+                        };
+                        if next.get(to) == Some(&false) {
+                            set_true(&mut next, to);
+                            close(&mut next);
+                            changed = unit.repeats();
+                        }
+                    }
+                }
+                if unit.repeats() {
+                    for (reached, new) in reach.iter_mut().zip(&next) {
+                        *reached |= *new;
+                    }
+                }
+            }
+            if unit.repeats() && !matches!(unit, Unit::Digits) {
+                for (new, old) in next.iter_mut().zip(&alive) {
+                    *new |= *old;
+                }
+            }
+        }
+        close(&mut next);
+        alive = next;
+    }
+    alive.last() == Some(&true)
+}
+
+fn set_true(set: &mut [bool], at: usize) {
+    if let Some(place) = set.get_mut(at) {
+        *place = true;
+    }
+}
+
+/// Characters, with those that a backslash protects marked.
+fn unescape(text: &str) -> Result<Vec<(char, bool)>, String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\' {
+            match chars.next() {
+                Some(next) => out.push((next, true)),
+                None => return Err("the backslash at the end escapes nothing".into()),
+            }
+        } else {
+            out.push((c, false));
+        }
+    }
+    Ok(out)
+}
+
+/// Names what belongs to another pattern language.
+fn foreign_syntax(chars: &[(char, bool)]) -> Result<(), String> {
+    let plain = |at: usize, c: char| chars.get(at) == Some(&(c, false));
+    for at in 0..chars.len() {
+        let opens = matches!(chars.get(at), Some(('@' | '+' | '!' | '?' | '*', false)))
+            && plain(at + 1, '(');
+        if opens {
+            return Err("extglob such as `@(a|b)` is not supported: write `{a,b}`".into());
+        }
+        if plain(at, '(')
+            && (plain(at + 1, '?') || chars.iter().skip(at).any(|c| *c == ('|', false)))
+        {
+            return Err(
+                "this looks like a regular expression: a pattern is a glob, write `{a,b}`".into(),
+            );
+        }
+    }
+    if chars.len() > 1 && plain(0, '^') {
+        return Err("`^` looks like a regular expression: a pattern is a glob and always matches from the start".into());
+    }
+    if chars.len() > 1 && plain(chars.len() - 1, '$') {
+        return Err("`$` looks like a regular expression: a pattern is a glob".into());
+    }
+    if chars
+        .windows(2)
+        .any(|pair| matches!(pair, [('.', false), ('+', false)]))
+    {
+        return Err("`.+` looks like a regular expression: a glob writes `?*`".into());
+    }
+    Ok(())
+}
+
+/// How many alternatives the braces of one word may make.
+const MOST_ALTERNATIVES: usize = 256;
+
+/// Braces expanded: one sequence of characters for each alternative.
+fn expand(chars: &[(char, bool)]) -> Result<Vec<Vec<(char, bool)>>, String> {
+    let Some(open) = chars.iter().position(|c| *c == ('{', false)) else {
+        return match chars.iter().any(|c| *c == ('}', false)) {
+            true => Err("a `}` without its `{` (a literal one is written `\\}`)".into()),
+            false => Ok(vec![chars.to_vec()]),
+        };
+    };
+    let (before, rest) = chars.split_at(open);
+    if before.contains(&('}', false)) {
+        return Err("a `}` without its `{` (a literal one is written `\\}`)".into());
+    }
+    let rest = rest.get(1..).unwrap_or_default();
+    let mut depth = 0usize;
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, c) in rest.iter().enumerate() {
+        match c {
+            ('{', false) => {
+                depth += 1;
+                if depth > 8 {
+                    return Err("braces nest too deep".into());
+                }
+            }
+            ('}', false) if depth > 0 => depth -= 1,
+            (',', false) if depth == 0 => {
+                parts.push(rest.get(from..at).unwrap_or_default());
+                from = at + 1;
+            }
+            ('}', false) => {
+                parts.push(rest.get(from..at).unwrap_or_default());
+                let tail = rest.get(at + 1..).unwrap_or_default();
+                if parts.len() == 1 {
+                    return Err(
+                        "braces with one alternative (a literal `{` is written `\\{`)".into(),
+                    );
+                }
+                let tails = expand(tail)?;
+                let mut out = Vec::new();
+                for part in parts {
+                    for middle in expand(part)? {
+                        for tail in &tails {
+                            let mut whole = before.to_vec();
+                            whole.extend_from_slice(&middle);
+                            whole.extend_from_slice(tail);
+                            out.push(whole);
+                            if out.len() > MOST_ALTERNATIVES {
+                                return Err(format!(
+                                    "more than {MOST_ALTERNATIVES} alternatives in braces"
+                                ));
+                            }
+                        }
+                    }
+                }
+                return Ok(out);
+            }
+            _ => {}
+        }
+    }
+    Err("a `{` without its `}` (a literal one is written `\\{`)".into())
+}
+
+fn tokens(chars: &[(char, bool)]) -> Result<Vec<Token>, String> {
+    let mut out: Vec<Token> = Vec::with_capacity(chars.len());
+    let mut at = 0;
+    while let Some((c, quoted)) = chars.get(at) {
+        at += 1;
+        match (c, quoted) {
+            ('*', false) => {
+                if matches!(out.last(), Some(Token::Star)) {
+                    return Err(
+                        "`**` must stand alone: it is any number of whole words or path components"
+                            .into(),
+                    );
+                }
+                out.push(Token::Star);
+            }
+            ('?', false) => out.push(Token::One),
+            ('[', false) => {
+                let (class, next) = class(chars, at)?;
+                out.push(class);
+                at = next;
+            }
+            (c, _) => out.push(Token::Char(*c)),
+        }
+    }
+    Ok(out)
+}
+
+/// A `[…]` whose first character is at `from`; and where it ends.
+fn class(chars: &[(char, bool)], from: usize) -> Result<(Token, usize), String> {
+    let mut at = from;
+    let negated = matches!(chars.get(at), Some(('!' | '^', false)));
+    if negated {
+        at += 1;
+    }
+    let mut ranges = Vec::new();
+    let first = at;
+    while let Some((c, quoted)) = chars.get(at) {
+        if *c == ']' && !quoted && at > first {
+            return Ok((Token::Class { negated, ranges }, at + 1));
+        }
+        if *c == '[' && !quoted && matches!(chars.get(at + 1), Some((':' | '.' | '=', false))) {
+            return Err(
+                "named classes such as `[[:digit:]]` are not supported: write `[0-9]`".into(),
+            );
+        }
+        match (chars.get(at + 1), chars.get(at + 2)) {
+            (Some(('-', false)), Some((end, end_quoted))) if !(*end == ']' && !end_quoted) => {
+                if end < c {
+                    return Err(format!("the range `{c}-{end}` runs backwards"));
+                }
+                ranges.push((*c, *end));
+                at += 3;
+            }
+            _ => {
+                ranges.push((*c, *c));
+                at += 1;
+            }
+        }
+    }
+    let open: String = chars
+        .iter()
+        .skip(from.saturating_sub(1))
+        .map(|(c, _)| *c)
+        .collect();
+    Err(format!(
+        "`{open}` opens a set of characters that is never closed (a literal `[` is written `\\[`)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        let rows = [
+            ("bash", "bash", true),
+            ("bash", "bash_tool", false),
+            ("mcp__*", "mcp__a/b", true),
+            ("?ash", "ash", false),
+            ("[!b]ash", "bash", false),
+            ("[!b]ash", "cash", true),
+            ("{list,get}_*", "get_x", true),
+            ("a{b,c{d,e}}f", "acef", true),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*a*b*", "xxbxxaxx", false),
+            (r"\*x", "*x", true),
+            ("[]x]", "]", true),
+            ("", "", true),
+            ("*", "", true),
+        ];
+        for (pattern, text, want) in rows {
+            let globs = Glob::parse(pattern).unwrap();
+            assert_eq!(
+                globs.iter().any(|glob| glob.matches_text(text, false)),
+                want,
+                "{pattern} on {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn refused() {
+        for pattern in [
+            "a**b", "{a", "a}", "[a", "[z-a]", "@(a|b)", "^ls", "a.+b", "x\\", "{a}", "(a|b)",
+        ] {
+            assert!(Glob::parse(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_not_known() {
+        let word = |pieces: &[Piece]| Word {
+            pieces: pieces.to_vec(),
+            ..Word::default()
+        };
+        let text = |text: &str| Piece::Text(text.into());
+        let unknown = || Piece::Unknown("$X".into());
+        let rows = [
+            ("*.env", word(&[text("a"), Piece::Star]), Fit::MayPattern),
+            ("a*", word(&[text("a"), Piece::Star]), Fit::Must),
+            (
+                "/tmp/work-*",
+                word(&[text("/tmp/work-"), Piece::Digits]),
+                Fit::Must,
+            ),
+            (
+                "work-[0-9]",
+                word(&[text("work-"), Piece::Digits]),
+                Fit::MayPattern,
+            ),
+            ("work-x", word(&[text("work-"), Piece::Digits]), Fit::No),
+            ("rm", word(&[unknown()]), Fit::MayUnknown),
+            ("rm", word(&[text("l"), unknown()]), Fit::No),
+            ("*", word(&[unknown()]), Fit::Must),
+            ("a/b", word(&[text("a"), Piece::Star]), Fit::No),
+            ("a/b", word(&[text("a"), unknown()]), Fit::MayUnknown),
+        ];
+        for (pattern, word, want) in rows {
+            let glob = Glob::parse(pattern).unwrap().remove(0);
+            assert_eq!(
+                glob.matches(&word, false),
+                want,
+                "{pattern} on {}",
+                word.shown()
+            );
+        }
+    }
+}

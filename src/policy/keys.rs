@@ -1,0 +1,843 @@
+//! The key table: every key of the language, what it holds, what it means.
+//!
+//! The single source of the reader's checks ([`check`]), the JSON Schema (`report/schema.rs`) and the reference
+//! table in the README. Adding a key is adding a line here and reading it in `policy/file.rs`.
+
+use super::near;
+use crate::finding::Finding;
+use crate::source::{Node, Source, Span, Value};
+use std::sync::Arc;
+
+/// What a value must look like.
+#[derive(Debug)]
+pub enum Shape {
+    /// The language version, `1`.
+    Version,
+    /// Text.
+    Text,
+    /// True or false.
+    Bool,
+    /// `allow`, `ask` (or `confirm`), `deny`.
+    Verdict,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Text, a number, true or false.
+    Scalar,
+    /// A list of these.
+    List(&'static Shape),
+    /// One of these, or a list of them.
+    OneOrMany(&'static Shape),
+    /// A table with these keys.
+    Table(&'static [Key]),
+    /// A table with any keys, each holding this.
+    Map(&'static Shape),
+    /// Conditions: any keys; each a scalar, a list of scalars, or conditions below it.
+    Conditions,
+    /// Text, or a table with these keys: a list entry.
+    Entry(&'static [Key]),
+    /// Text, a list of text, or a table with these keys: a tool's argument.
+    Argument(&'static [Key]),
+}
+
+/// One key.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub shape: Shape,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it means: the hover text and the reference.
+    pub about: &'static str,
+}
+
+const fn key(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        shape,
+        required: false,
+        about,
+    }
+}
+
+const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        shape,
+        required: true,
+        about,
+    }
+}
+
+/// The verdicts that a policy may write; `confirm` is `ask`.
+pub const VERDICTS: &[&str] = &["allow", "ask", "deny", "confirm"];
+
+/// The whole language.
+pub static POLICY: &[Key] = &[
+    required(
+        "version",
+        Shape::Version,
+        "The version of the policy language: 1.",
+    ),
+    key("name", Shape::Text, "A name for people."),
+    key("description", Shape::Text, "What the policy is for."),
+    key(
+        "extends",
+        Shape::OneOrMany(&Shape::Text),
+        "Policy files this one builds on, relative to it, or `acl:NAME` for a shipped preset. Mine to adjust: I may `disable` their rules, and my tier for a tool replaces theirs.",
+    ),
+    key(
+        "disable",
+        Shape::List(&Shape::Text),
+        "Ids (or addresses) of rules of the extended files that do not hold here.",
+    ),
+    key(
+        "resolution",
+        Shape::Choice(&["strictest", "first-match"]),
+        "How rules combine: `strictest` (default; order never matters, deny > ask > allow) or `first-match` (the first matching `[[rules]]` element decides; list sections may not be used).",
+    ),
+    key(
+        "workspace",
+        Shape::Table(WORKSPACE),
+        "Where the agent works.",
+    ),
+    key(
+        "tools",
+        Shape::Map(&Shape::Table(TOOL)),
+        "Which argument of a tool is what. The agents' own tools (bash, read, write, edit, search, list, fetch) are built in.",
+    ),
+    key(
+        "groups",
+        Shape::Map(&Shape::List(&Shape::Text)),
+        "Named lists, used as `@name` in any list of the same file. Groups may name groups.",
+    ),
+    key(
+        "facts",
+        Shape::Map(&Shape::Table(FACT)),
+        "What the host tells about a call. Declared, so that a typo is found.",
+    ),
+    key(
+        "tiers",
+        Shape::Table(TIERS),
+        "A tool's verdict where no rule names what it does.",
+    ),
+    key(
+        "commands",
+        Shape::Table(COMMANDS),
+        "Command rules: program, then leading words. Judged for every simple command of a line.",
+    ),
+    key(
+        "paths",
+        Shape::Table(PATHS),
+        "Path rules, gitignore-like, for whatever tool or command touches a path.",
+    ),
+    key(
+        "hosts",
+        Shape::Table(HOSTS),
+        "Host rules: `docs.rs`, `*.example.org`, `https://host:8443`.",
+    ),
+    key(
+        "protected",
+        Shape::Map(&Shape::Table(PROTECTED)),
+        "Files that nothing opens: no rule, grant, mode, layer or human lifts it.",
+    ),
+    key(
+        "rules",
+        Shape::List(&Shape::Table(RULE)),
+        "The long form, for all that a list cannot say.",
+    ),
+    key(
+        "sources",
+        Shape::List(&Shape::Table(SOURCE)),
+        "Outside authorities that the host consults on each call; it hands their verdicts in.",
+    ),
+    key(
+        "messages",
+        Shape::Table(MESSAGES),
+        "Texts for the model, in place of the built-in ones. Placeholders: {tool}, {reason}, {instead}.",
+    ),
+    key(
+        "lints",
+        Shape::Map(&Shape::Choice(&["allow", "warn", "deny"])),
+        "Severity of a lint: code → allow, warn or deny.",
+    ),
+    key(
+        "invariants",
+        Shape::List(&Shape::Table(INVARIANT)),
+        "Statements that must hold for all calls.",
+    ),
+];
+
+static WORKSPACE: &[Key] = &[
+    key(
+        "roots",
+        Shape::OneOrMany(&Shape::Text),
+        "Folders the agent works in, relative to the policy file.",
+    ),
+    key(
+        "outside",
+        Shape::Verdict,
+        "Verdict for a path in none of the roots. Default: ask.",
+    ),
+];
+
+static TOOL: &[Key] = &[
+    key(
+        "reads",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds a path the tool reads: a name, a list of names, a dotted path such as `input.files[]`, or { arg, default }.",
+    ),
+    key(
+        "writes",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds a path the tool writes.",
+    ),
+    key(
+        "shell",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds a command line.",
+    ),
+    key(
+        "argv",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds a command as a list of words.",
+    ),
+    key(
+        "url",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds a URL.",
+    ),
+    key(
+        "patch",
+        Shape::Argument(ARGUMENT),
+        "The argument that holds an apply_patch envelope; every file in it is written.",
+    ),
+    key(
+        "recursive",
+        Shape::Bool,
+        "The tool reads or writes all below its paths.",
+    ),
+    key("about", Shape::Text, "What the tool does."),
+];
+
+static ARGUMENT: &[Key] = &[
+    required(
+        "arg",
+        Shape::OneOrMany(&Shape::Text),
+        "The name of the argument, a list of names, or a dotted path.",
+    ),
+    key(
+        "default",
+        Shape::Text,
+        "Its value where the call leaves it out. Without a default the argument must be there.",
+    ),
+];
+
+static FACT: &[Key] = &[
+    key(
+        "default",
+        Shape::Scalar,
+        "Its value where the host gives none. Without a default a missing fact counts against the call.",
+    ),
+    key(
+        "values",
+        Shape::List(&Shape::Scalar),
+        "All values it can have.",
+    ),
+    key("about", Shape::Text, "What it tells."),
+];
+
+static TIERS: &[Key] = &[
+    key(
+        "allow",
+        Shape::List(&Shape::Text),
+        "Tools whose calls pass.",
+    ),
+    key(
+        "ask",
+        Shape::List(&Shape::Text),
+        "Tools whose calls need a human.",
+    ),
+    key("confirm", Shape::List(&Shape::Text), "The same as `ask`."),
+    key(
+        "deny",
+        Shape::List(&Shape::Text),
+        "Tools that are refused, always: no allow rule lifts a denied tool.",
+    ),
+    key(
+        "default",
+        Shape::Verdict,
+        "Verdict for a declared tool that no tier lists. Default: ask.",
+    ),
+    key(
+        "unknown",
+        Shape::Choice(&["deny", "default"]),
+        "A tool nobody declared or listed: `deny` (default), or `default` for the default tier.",
+    ),
+];
+
+static COMMANDS: &[Key] = &[
+    key(
+        "allow",
+        Shape::List(&Shape::Entry(COMMAND_ENTRY)),
+        "Commands that may run.",
+    ),
+    key(
+        "ask",
+        Shape::List(&Shape::Entry(COMMAND_ENTRY)),
+        "Commands that need a human.",
+    ),
+    key(
+        "confirm",
+        Shape::List(&Shape::Entry(COMMAND_ENTRY)),
+        "The same as `ask`.",
+    ),
+    key(
+        "deny",
+        Shape::List(&Shape::Entry(COMMAND_ENTRY)),
+        "Commands that are refused.",
+    ),
+    key(
+        "default",
+        Shape::Verdict,
+        "Verdict for a command that no rule names, in place of the tool's tier.",
+    ),
+    key(
+        "opaque",
+        Shape::Choice(&["ask", "deny", "confirm"]),
+        "What becomes of a line that is not understood. Default: ask.",
+    ),
+];
+
+static PATHS: &[Key] = &[
+    key("read", Shape::Table(PATH_LISTS), "What may be read."),
+    key(
+        "write",
+        Shape::Table(PATH_LISTS),
+        "What may be written, created or deleted.",
+    ),
+];
+
+static PATH_LISTS: &[Key] = &[
+    key(
+        "allow",
+        Shape::List(&Shape::Entry(PATH_ENTRY)),
+        "Paths that are open.",
+    ),
+    key(
+        "ask",
+        Shape::List(&Shape::Entry(PATH_ENTRY)),
+        "Paths that need a human.",
+    ),
+    key(
+        "confirm",
+        Shape::List(&Shape::Entry(PATH_ENTRY)),
+        "The same as `ask`.",
+    ),
+    key(
+        "deny",
+        Shape::List(&Shape::Entry(PATH_ENTRY)),
+        "Paths that are closed.",
+    ),
+    key(
+        "default",
+        Shape::Verdict,
+        "Verdict for a path that no rule names, in place of the tool's tier.",
+    ),
+];
+
+static HOSTS: &[Key] = &[
+    key(
+        "allow",
+        Shape::List(&Shape::Entry(HOST_ENTRY)),
+        "Hosts that may be contacted.",
+    ),
+    key(
+        "ask",
+        Shape::List(&Shape::Entry(HOST_ENTRY)),
+        "Hosts that need a human.",
+    ),
+    key(
+        "confirm",
+        Shape::List(&Shape::Entry(HOST_ENTRY)),
+        "The same as `ask`.",
+    ),
+    key(
+        "deny",
+        Shape::List(&Shape::Entry(HOST_ENTRY)),
+        "Hosts that are closed.",
+    ),
+    key(
+        "default",
+        Shape::Verdict,
+        "Verdict for a host that no rule names, in place of the tool's tier.",
+    ),
+];
+
+const TOOLS: Key = key(
+    "tools",
+    Shape::OneOrMany(&Shape::Text),
+    "Tool names (globs): only calls of these tools.",
+);
+const ARGS: Key = key(
+    "args",
+    Shape::Conditions,
+    "Conditions on the tool's own arguments: dotted path → value, glob or list. An absent argument matches nothing.",
+);
+const WHEN: Key = key(
+    "when",
+    Shape::Conditions,
+    "On only while all these facts hold.",
+);
+const UNLESS: Key = key(
+    "unless",
+    Shape::Conditions,
+    "Off while all these facts hold.",
+);
+const EXCEPT: Key = key(
+    "except",
+    Shape::OneOrMany(&Shape::Text),
+    "Carve-outs, spelled like the match.",
+);
+const WITH: Key = key(
+    "with",
+    Shape::OneOrMany(&Shape::Text),
+    "Words that must be present, wherever they stand after the program; `|` separates spellings of one.",
+);
+const WITHOUT: Key = key(
+    "without",
+    Shape::OneOrMany(&Shape::Text),
+    "Words that must not be present.",
+);
+const OPERANDS: Key = key(
+    "operands",
+    Shape::OneOrMany(&Shape::Text),
+    "Path patterns for the operands. Allow: at least one, and every one matches. Ask and deny: any.",
+);
+const EXACT: Key = key(
+    "exact",
+    Shape::Bool,
+    "A command: no further words. A path: itself, not what lies below.",
+);
+const ONLY: Key = key(
+    "only",
+    Shape::Choice(&["read"]),
+    "`read`: allow only while everything the command does is reading.",
+);
+const FORCED: Key = key(
+    "forced",
+    Shape::Bool,
+    "Ask rules: only a fresh human decision satisfies it, never a grant, endorsement or mode.",
+);
+const ID: Key = key(
+    "id",
+    Shape::Text,
+    "The rule's name in decisions, approvals and grants. Without one: its address, such as `commands.deny[1]`.",
+);
+const REASON: Key = key(
+    "reason",
+    Shape::Text,
+    "Why; shown to the human and to the model.",
+);
+const INSTEAD: Key = key("instead", Shape::Text, "What the model should do instead.");
+const EXAMPLES: Key = key(
+    "examples",
+    Shape::Table(EXAMPLE_LISTS),
+    "Examples in the section's own spelling; a failing one is an error.",
+);
+const MATCH: Key = required(
+    "match",
+    Shape::OneOrMany(&Shape::Text),
+    "The pattern, or several (alternatives).",
+);
+
+static EXAMPLE_LISTS: &[Key] = &[
+    key(
+        "match",
+        Shape::List(&Shape::Text),
+        "Each must be matched by the rule.",
+    ),
+    key(
+        "no_match",
+        Shape::List(&Shape::Text),
+        "None may be matched by the rule.",
+    ),
+];
+
+static COMMAND_ENTRY: &[Key] = &[
+    MATCH, TOOLS, ARGS, WHEN, UNLESS, EXCEPT, WITH, WITHOUT, OPERANDS, EXACT, ONLY, FORCED, ID,
+    REASON, INSTEAD, EXAMPLES,
+];
+static PATH_ENTRY: &[Key] = &[
+    MATCH, TOOLS, ARGS, WHEN, UNLESS, EXCEPT, EXACT, FORCED, ID, REASON, INSTEAD, EXAMPLES,
+];
+static HOST_ENTRY: &[Key] = &[
+    MATCH, TOOLS, ARGS, WHEN, UNLESS, EXCEPT, FORCED, ID, REASON, INSTEAD, EXAMPLES,
+];
+
+static RULE: &[Key] = &[
+    required("action", Shape::Verdict, "`allow`, `ask` or `deny`."),
+    TOOLS,
+    key(
+        "commands",
+        Shape::OneOrMany(&Shape::Text),
+        "Command patterns. At most one of `commands`, `paths`, `hosts`; none of them: the tool as such.",
+    ),
+    key("paths", Shape::OneOrMany(&Shape::Text), "Path patterns."),
+    key(
+        "access",
+        Shape::Choice(&["read", "write", "both"]),
+        "With `paths`: reading, writing or both (default).",
+    ),
+    key("hosts", Shape::OneOrMany(&Shape::Text), "Host patterns."),
+    ARGS,
+    WHEN,
+    UNLESS,
+    EXCEPT,
+    WITH,
+    WITHOUT,
+    OPERANDS,
+    EXACT,
+    ONLY,
+    FORCED,
+    ID,
+    REASON,
+    INSTEAD,
+    EXAMPLES,
+];
+
+static PROTECTED: &[Key] = &[
+    required("files", Shape::OneOrMany(&Shape::Text), "Path patterns."),
+    EXCEPT,
+    key(
+        "from",
+        Shape::OneOrMany(&Shape::Choice(&["read", "write"])),
+        "What they are protected from. Default: both.",
+    ),
+    REASON,
+    INSTEAD,
+    EXAMPLES,
+];
+
+static SOURCE: &[Key] = &[
+    key(
+        "name",
+        Shape::Text,
+        "Its name in `verdicts`; an anonymous source has none and is consulted last.",
+    ),
+    key(
+        "on_error",
+        Shape::Choice(&["ask", "confirm", "deny", "abstain"]),
+        "What an error, or no answer, counts as. Default: ask.",
+    ),
+    key("about", Shape::Text, "Who it is."),
+];
+
+static MESSAGES: &[Key] = &[
+    key(
+        "denied",
+        Shape::Text,
+        "A rule, a protected file, the workspace, the mode or an unknown tool refuses the call.",
+    ),
+    key(
+        "disabled",
+        Shape::Text,
+        "The tool's tier or an outside verdict refuses the call.",
+    ),
+    key(
+        "arguments",
+        Shape::Text,
+        "The arguments are not what the tool declares.",
+    ),
+    key("asked", Shape::Text, "The call needs a human."),
+    key("refused_by_human", Shape::Text, "A human refused the call."),
+    key(
+        "canceled",
+        Shape::Text,
+        "Nobody decided in time, or the run was cancelled.",
+    ),
+    key(
+        "persist_failed",
+        Shape::Text,
+        "The question could not be stored, so nobody was asked.",
+    ),
+    key("unavailable", Shape::Text, "The tool is no longer there."),
+];
+
+/// The names that `[messages]` knows.
+pub fn message_names() -> impl Iterator<Item = &'static str> {
+    MESSAGES.iter().map(|key| key.name)
+}
+
+static INVARIANT: &[Key] = &[
+    required("id", Shape::Text, "Its name."),
+    required(
+        "never_allow",
+        Shape::Table(NEVER_ALLOW),
+        "What no call may be allowed to do.",
+    ),
+    WHEN,
+    REASON,
+];
+
+static NEVER_ALLOW: &[Key] = &[
+    TOOLS,
+    key(
+        "commands",
+        Shape::OneOrMany(&Shape::Text),
+        "Command patterns.",
+    ),
+    key("paths", Shape::OneOrMany(&Shape::Text), "Path patterns."),
+    key(
+        "access",
+        Shape::Choice(&["read", "write", "both"]),
+        "With `paths`: reading, writing or both (default).",
+    ),
+    key("hosts", Shape::OneOrMany(&Shape::Text), "Host patterns."),
+];
+
+/// Compares a tree with the key table; everything that does not fit is a finding, and the rest goes on.
+pub fn check(source: &Arc<Source>, root: &Node) -> Vec<Finding> {
+    let mut checker = Checker {
+        source,
+        findings: Vec::new(),
+    };
+    checker.table(root, POLICY, "the policy");
+    checker.findings
+}
+
+struct Checker<'a> {
+    source: &'a Arc<Source>,
+    findings: Vec<Finding>,
+}
+
+impl Checker<'_> {
+    fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Finding {
+        self.findings
+            .push(Finding::error(code, message, self.source, span));
+        let last = self.findings.len() - 1;
+        // The element was pushed one line above.
+        #[allow(
+            clippy::indexing_slicing,
+            reason = "the index is that of the element just pushed"
+        )]
+        &mut self.findings[last]
+    }
+
+    fn wrong_type(&mut self, node: &Node, place: &str, wanted: &str) {
+        let message = format!("{place} takes {wanted}, not {}", node.value.kind());
+        let label = match &node.value {
+            Value::Table(table) => match table.entries.first() {
+                Some(entry) => format!("this is a table that holds `{}`", entry.key.name),
+                None => "this is an empty table".to_owned(),
+            },
+            value => format!("this is {}", value.kind()),
+        };
+        if let Some(first) = self
+            .error("wrong-type", node.span, message)
+            .labels
+            .first_mut()
+        {
+            first.text = label;
+        }
+    }
+
+    fn table(&mut self, node: &Node, keys: &'static [Key], place: &str) {
+        let Value::Table(table) = &node.value else {
+            return self.wrong_type(node, place, "a table");
+        };
+        for entry in &table.entries {
+            let name = entry.key.name.as_str();
+            match keys.iter().find(|key| key.name == name) {
+                Some(key) => self.value(&entry.value, &key.shape, &format!("`{name}`")),
+                None => self.unknown_key(name, entry.key.span, keys, place),
+            }
+        }
+        for key in keys
+            .iter()
+            .filter(|key| key.required && table.get(key.name).is_none())
+        {
+            // A whole policy or section is too long to underline: point at its start.
+            let span = Span::new(node.span.start, node.span.end.min(node.span.start + 1));
+            let message = format!("{place} lacks `{}`", key.name);
+            let help = match key.name {
+                "version" => "write `version = 1` at the top".to_owned(),
+                _ => format!("`{}`: {}", key.name, key.about),
+            };
+            let span = if place == "the policy" {
+                span
+            } else {
+                node.span
+            };
+            self.error("missing-key", span, message).help = Some(help);
+        }
+    }
+
+    fn unknown_key(&mut self, name: &str, span: Span, keys: &'static [Key], place: &str) {
+        let near = near::nearest(name, keys.iter().map(|key| key.name));
+        let help = match (near, moved(name)) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, Some(hint)) => hint.to_owned(),
+            (None, None) => {
+                format!("{place} knows {}", list(keys.iter().map(|key| key.name)))
+            }
+        };
+        let message = format!("{place} has no key `{name}`");
+        let finding = self.error("unknown-key", span, message);
+        finding.help = Some(help);
+    }
+
+    fn value(&mut self, node: &Node, shape: &'static Shape, place: &str) {
+        match shape {
+            Shape::Version => match &node.value {
+                Value::Integer(1) => {}
+                Value::Integer(other) => {
+                    let message = format!("version {other} of the policy language is not known");
+                    self.error("unsupported-version", node.span, message).help =
+                        Some("this acl reads `version = 1`; a newer acl may read more".into());
+                }
+                _ => self.wrong_type(node, place, "the number 1"),
+            },
+            Shape::Text => {
+                if !matches!(node.value, Value::Text(_)) {
+                    self.wrong_type(node, place, "text");
+                }
+            }
+            Shape::Bool => {
+                if !matches!(node.value, Value::Bool(_)) {
+                    self.wrong_type(node, place, "true or false");
+                }
+            }
+            Shape::Verdict => self.choice(
+                node,
+                VERDICTS,
+                "unknown-verdict",
+                place,
+                "`allow`, `ask` or `deny`",
+            ),
+            Shape::Choice(words) => {
+                let wanted = list(words.iter().copied().filter(|word| *word != "confirm"));
+                let code = if words.contains(&"deny") {
+                    "unknown-verdict"
+                } else {
+                    "wrong-type"
+                };
+                self.choice(node, words, code, place, &wanted);
+            }
+            Shape::Scalar => self.scalar(node, place, "text, a number, true or false"),
+            Shape::List(inner) => match &node.value {
+                Value::List(nodes) => nodes
+                    .iter()
+                    .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
+                _ => self.wrong_type(node, place, "a list"),
+            },
+            Shape::OneOrMany(inner) => match &node.value {
+                Value::List(nodes) => nodes
+                    .iter()
+                    .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
+                _ => self.value(node, inner, place),
+            },
+            Shape::Table(keys) => self.table(node, keys, place),
+            Shape::Map(inner) => match &node.value {
+                Value::Table(table) => {
+                    for entry in &table.entries {
+                        self.value(&entry.value, inner, &format!("`{}`", entry.key.name));
+                    }
+                }
+                _ => self.wrong_type(node, place, "a table"),
+            },
+            Shape::Conditions => match &node.value {
+                Value::Table(table) => table
+                    .entries
+                    .iter()
+                    .for_each(|entry| self.condition(&entry.value, &entry.key.name)),
+                _ => self.wrong_type(node, place, "a table of conditions"),
+            },
+            Shape::Entry(keys) => match &node.value {
+                Value::Text(_) => {}
+                Value::Table(_) => self.table(node, keys, "the rule"),
+                _ => self.wrong_type(node, place, "a pattern or a table with `match`"),
+            },
+            Shape::Argument(keys) => match &node.value {
+                Value::Text(_) => {}
+                Value::List(nodes) => nodes
+                    .iter()
+                    .for_each(|node| self.value(node, &Shape::Text, place)),
+                Value::Table(_) => self.table(node, keys, place),
+                _ => self.wrong_type(
+                    node,
+                    place,
+                    "the name of an argument, a list of names, or a table with `arg`",
+                ),
+            },
+        }
+    }
+
+    fn condition(&mut self, node: &Node, name: &str) {
+        match &node.value {
+            Value::List(nodes) => nodes
+                .iter()
+                .for_each(|node| self.scalar(node, &format!("an entry of `{name}`"), "a value")),
+            Value::Table(table) => table
+                .entries
+                .iter()
+                .for_each(|entry| self.condition(&entry.value, &entry.key.name)),
+            _ => self.scalar(node, &format!("`{name}`"), "a value or a list of values"),
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, place: &str, wanted: &str) {
+        if !matches!(
+            node.value,
+            Value::Text(_) | Value::Bool(_) | Value::Integer(_) | Value::Float(_)
+        ) {
+            self.wrong_type(node, place, wanted);
+        }
+    }
+
+    fn choice(
+        &mut self,
+        node: &Node,
+        words: &'static [&'static str],
+        code: &'static str,
+        place: &str,
+        wanted: &str,
+    ) {
+        let Value::Text(text) = &node.value else {
+            return self.wrong_type(node, place, wanted);
+        };
+        if !words.contains(&text.as_str()) {
+            let near = near::nearest(text, words.iter().copied());
+            let message = format!("{place} is {wanted}, not `{text}`");
+            let finding = self.error(code, node.span, message);
+            finding.help = near.map(|near| format!("did you mean `{near}`?"));
+        }
+    }
+}
+
+/// Keys of other systems, and where their content belongs.
+fn moved(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "permissions" | "permission" => {
+            "tool verdicts stand under `[tiers]`, command patterns under `[commands]`, paths under `[paths.read]` and `[paths.write]`"
+        }
+        "default_policy" | "defaultPolicy" => {
+            "the verdict of tools that no tier lists is `tiers.default`"
+        }
+        "rule" => "rules stand under `[[rules]]`",
+        "block" | "blocked" | "forbidden" => "refusals stand in `deny` lists",
+        "hooks" => "acl is the hook: hooks are set in the agent's own settings",
+        _ => return None,
+    })
+}
+
+/// "`a`, `b` and `c`".
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => last.clone(),
+        None => "no keys".into(),
+    }
+}

@@ -1,0 +1,313 @@
+//! A rule as written, and the other entries of a policy file, each with its place.
+//!
+//! These are values only: `file.rs` makes them, `matcher/` compiles them.
+
+use super::glob::Glob;
+use super::patterns::{CommandPattern, HostPattern, PathPattern};
+use crate::call::access::Mode;
+use crate::source::{Source, Span};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a rule or a decision says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// The call passes.
+    Allow,
+    /// A human decides.
+    Ask,
+    /// The call is refused.
+    Deny,
+}
+
+impl Verdict {
+    /// `allow`, `ask`, `deny`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// Reads a verdict; `confirm` is accepted for `ask`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "allow" => Some(Self::Allow),
+            "ask" | "confirm" => Some(Self::Ask),
+            "deny" => Some(Self::Deny),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A place in a policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The bytes.
+    pub span: Span,
+}
+
+/// Something with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed<T> {
+    /// The thing.
+    pub value: T,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A rule: list entries and `[[rules]]` elements alike.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Where it stands in the policy: `commands.deny[1]`, `rules[0]`, `paths.write.default`.
+    pub address: String,
+    /// Its id, where it has one.
+    pub id: Option<String>,
+    /// Its verdict.
+    pub action: Verdict,
+    /// What it judges.
+    pub judges: Judges,
+    /// Only calls of these tools; none: any.
+    pub tools: Vec<Glob>,
+    /// Conditions on the tool's own arguments.
+    pub args: Vec<Condition>,
+    /// On only while these facts hold.
+    pub when: Vec<Condition>,
+    /// Off while all these facts hold.
+    pub unless: Vec<Condition>,
+    /// Only a fresh human decision satisfies it.
+    pub forced: bool,
+    /// Why.
+    pub reason: Option<String>,
+    /// What to do instead.
+    pub instead: Option<String>,
+    /// Examples that the rule must match, and must not.
+    pub examples: Examples,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What a rule judges.
+#[derive(Clone, Debug)]
+pub enum Judges {
+    /// The tool as such.
+    Tool,
+    /// Commands.
+    Commands(Box<Commands>),
+    /// Paths.
+    Paths(Box<Paths>),
+    /// Hosts.
+    Hosts(Box<Hosts>),
+    /// Whatever of a section no rule of the file's layer names: its `default`.
+    Rest(Section),
+}
+
+/// The sections that judge accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Section {
+    /// `[commands]`.
+    Commands,
+    /// `[paths.read]`, `[paths.write]`.
+    Paths(Mode),
+    /// `[hosts]`.
+    Hosts,
+}
+
+/// The command part of a rule.
+#[derive(Clone, Debug, Default)]
+pub struct Commands {
+    /// Any of these prefixes.
+    pub patterns: Vec<CommandPattern>,
+    /// None of these prefixes.
+    pub except: Vec<CommandPattern>,
+    /// Words that must be present: each an alternative of spellings.
+    pub with: Vec<Vec<Glob>>,
+    /// Words that must not be present.
+    pub without: Vec<Vec<Glob>>,
+    /// Patterns for the operands.
+    pub operands: Vec<PathPattern>,
+    /// No further words.
+    pub exact: bool,
+    /// Allow only while everything the command does is reading.
+    pub only_read: bool,
+}
+
+/// The path part of a rule.
+#[derive(Clone, Debug, Default)]
+pub struct Paths {
+    /// Reading, writing or both.
+    pub modes: Vec<Mode>,
+    /// Any of these.
+    pub patterns: Vec<PathPattern>,
+    /// None of these.
+    pub except: Vec<PathPattern>,
+    /// Itself, not what lies below.
+    pub exact: bool,
+}
+
+/// The host part of a rule.
+#[derive(Clone, Debug, Default)]
+pub struct Hosts {
+    /// Any of these.
+    pub patterns: Vec<HostPattern>,
+    /// None of these.
+    pub except: Vec<HostPattern>,
+}
+
+/// A condition: a dotted path or a fact's name, and what its value must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The path, dots taken apart.
+    pub path: Vec<String>,
+    /// Any of these.
+    pub any: Vec<Test>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a value must be; types never mix.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// Text that matches any of the alternatives.
+    Text(Vec<Glob>),
+    /// This truth value.
+    Bool(bool),
+    /// This number.
+    Number(f64),
+}
+
+impl Test {
+    /// Whether a JSON value passes; a value of another type never does.
+    pub fn holds(&self, value: &serde_json::Value) -> bool {
+        match (self, value) {
+            (Self::Text(globs), serde_json::Value::String(text)) => {
+                globs.iter().any(|glob| glob.matches_text(text, false))
+            }
+            (Self::Bool(own), serde_json::Value::Bool(value)) => own == value,
+            (Self::Number(own), serde_json::Value::Number(value)) => value.as_f64() == Some(*own),
+            _ => false,
+        }
+    }
+}
+
+/// Examples of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examples {
+    /// Each must be matched.
+    pub matching: Vec<Placed<String>>,
+    /// None may be matched.
+    pub other: Vec<Placed<String>>,
+}
+
+/// `[protected.NAME]`.
+#[derive(Clone, Debug)]
+pub struct Protected {
+    /// Its name.
+    pub name: String,
+    /// The files.
+    pub paths: Paths,
+    /// Why.
+    pub reason: Option<String>,
+    /// What to do instead.
+    pub instead: Option<String>,
+    /// Examples.
+    pub examples: Examples,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// A tool pattern in a tier.
+#[derive(Clone, Debug)]
+pub struct TierEntry {
+    /// The tier.
+    pub verdict: Verdict,
+    /// The alternatives of the pattern.
+    pub names: Vec<Glob>,
+    /// `tiers.allow[0]`.
+    pub address: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What `[tools]` says of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolDecl {
+    /// Its name.
+    pub name: String,
+    /// Its arguments that name something.
+    pub arguments: Vec<Argument>,
+    /// It touches all below its paths.
+    pub recursive: bool,
+}
+
+/// An argument of a tool that names something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// What it names.
+    pub holds: Holds,
+    /// Its dotted path: `input.files[]`.
+    pub path: String,
+    /// Its value where the call leaves it out.
+    pub default: Option<String>,
+    /// The call may leave it out.
+    pub optional: bool,
+}
+
+/// What an argument names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A path that is read.
+    Read,
+    /// A path that is written.
+    Write,
+    /// A command line.
+    Shell,
+    /// A command as a list of words.
+    Argv,
+    /// A URL.
+    Url,
+    /// An apply_patch envelope.
+    Patch,
+}
+
+/// What `[facts]` says of one fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactDecl {
+    /// Its name.
+    pub name: String,
+    /// Its value where the host gives none.
+    pub default: Option<serde_json::Value>,
+    /// All values it can have; empty: any.
+    pub values: Vec<serde_json::Value>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `[[sources]]`: an outside authority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authority {
+    /// Its name; empty for an anonymous one.
+    pub name: String,
+    /// What an error counts as; none: abstain.
+    pub on_error: Option<Verdict>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// `[[invariants]]`: what no call may be allowed to do.
+#[derive(Clone, Debug)]
+pub struct Invariant {
+    /// Its name.
+    pub id: String,
+    /// What it judges, and when.
+    pub never: Rule,
+}

@@ -1,0 +1,63 @@
+//! The shipped policies, by the names that `extends = ["acl:NAME"]` uses.
+//!
+//! In: a name. Out: the policy's text, embedded. Adding one is a line here and a file in `policies/`.
+
+use crate::policy::near;
+use crate::source::{Format, Source};
+use std::sync::Arc;
+
+/// Name, text, spelling.
+static PRESETS: &[(&str, &str, Format)] = &[
+    (
+        "recommended",
+        include_str!("../policies/recommended.toml"),
+        Format::Toml,
+    ),
+    (
+        "strict",
+        include_str!("../policies/strict.toml"),
+        Format::Toml,
+    ),
+    (
+        "readonly",
+        include_str!("../policies/readonly.toml"),
+        Format::Toml,
+    ),
+    ("ci", include_str!("../policies/ci.yaml"), Format::Yaml),
+    (
+        "floor",
+        include_str!("../policies/floor.toml"),
+        Format::Toml,
+    ),
+];
+
+/// The names of the presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _, _)| *name)
+}
+
+/// A preset's text.
+///
+/// # Errors
+/// A sentence that names the presets there are.
+pub fn find(name: &str) -> Result<Arc<Source>, String> {
+    let Some((_, text, format)) = PRESETS.iter().find(|(own, _, _)| *own == name) else {
+        return Err(match near::nearest(name, names()) {
+            Some(near) => format!("there is no preset `acl:{name}`; did you mean `acl:{near}`?"),
+            None => {
+                let known: Vec<String> = names().map(|name| format!("`acl:{name}`")).collect();
+                format!(
+                    "there is no preset `acl:{name}`; there are {}",
+                    known.join(", ")
+                )
+            }
+        });
+    };
+    Source::new(
+        format!("acl:{name}"),
+        text.as_bytes().to_vec(),
+        Some(*format),
+    )
+    .map(Arc::new)
+    .map_err(|finding| finding.message)
+}
