@@ -90,11 +90,12 @@ impl Tables {
     }
 
     /// Writes one entry and those below it; returns the name of its static.
-    fn entry(&mut self, path: &str, table: &Table, above: Option<&str>, chain: &[String]) -> Result<String> {
+    fn entry(&mut self, path: &str, table: &Table, above: Option<(Option<&str>, &str)>, chain: &[String]) -> Result<String> {
         let err = |why: String| if chain.len() > 1 { format!("{}: {why}", chain.join(".")) } else { why };
         let mut operands = None;
         let (mut options, mut pairs, mut subs) = (String::new(), String::new(), BTreeMap::new());
-        let (mut starts, mut style, mut skip) = ("Nothing".to_owned(), "Gnu".to_owned(), 0);
+        let inherited = if above.is_some_and(|(_, style)| style == "Single") { "Single" } else { "Gnu" };
+        let (mut starts, mut style, mut skip) = ("Nothing".to_owned(), inherited.to_owned(), 0);
         let mut flags = [("transparent", false), ("assignments", false), ("strict", false), ("implied", false), ("into", false)];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -184,7 +185,7 @@ impl Tables {
                     }
                 }
             }
-            let entry = self.entry(&format!("{path} {names}"), &child, own, &chain)?;
+            let entry = self.entry(&format!("{path} {names}"), &child, Some((own, &style)), &chain)?;
             for name in names.split('|') {
                 if subs.insert(name.to_owned(), entry.clone()).is_some() {
                     return Err(err(format!("the subcommand `{name}` is given twice")));
@@ -201,7 +202,7 @@ impl Tables {
         let tame = |does: &str| matches!(does, "Nothing" | "Reads" | "Connects");
         let escalates = match table.get("escalates") {
             Some(value) => Some(text(value, "escalates")?.to_owned()),
-            None if above.is_some_and(tame) && chain.len() > 2 && own.is_some_and(|own| !tame(own)) => {
+            None if above.and_then(|(does, _)| does).is_some_and(tame) && chain.len() > 2 && own.is_some_and(|own| !tame(own)) => {
                 let verb = own.unwrap_or_default().to_lowercase();
                 Some(match verb.as_str() {
                     "runs" => "runs code".to_owned(),

@@ -129,12 +129,12 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
         Set::Value(name, slot) => other((name, *slot)),
         _ => None,
     });
-    let inside = judge.dir.clone();
+    let (inside, below) = (judge.dir.clone(), std::mem::take(&mut judge.below));
     if entry.style == Style::Bundle {
         judge.dir = None;
     }
     judge.value(slot.unwrap_or(spec.slot), &value.word, value.at, found.at, value.whole && spec.takes != Takes::Attached);
-    judge.dir = inside;
+    (judge.dir, judge.below) = (inside, below);
 }
 
 /// The folder that relative operands start from (`git -C`, `tar -C`, `make -C`).
@@ -164,6 +164,7 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
     let from_last = count.saturating_sub(last.len()).max(first.len());
     // With `--` before it a revision is surely a path.
     let dashes = words.iter().position(|word| word.text() == Some("--")).unwrap_or(usize::MAX);
+    let below = judge.below;
     let mut paths = 0;
     for (nth, at) in reading.operands.iter().enumerate() {
         let Some(word) = words.get(*at) else { continue };
@@ -173,8 +174,10 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
             continue;
         }
         let (mut slot, mut naming) = (signature.rest, *at);
+        judge.below = below;
         if let Some(kind) = first.get(nth) {
             slot = *kind;
+            judge.below = false;
         } else if nth >= from_last && (count > last.len() || !last.is_empty() && count == 1 && first.is_empty()) && !last.is_empty() {
             slot = last.get(nth - from_last).copied().unwrap_or(TEXT);
             if count <= last.len() {
@@ -204,6 +207,7 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
             judge.value(slot, word, *at, naming, true);
         }
     }
+    judge.below = below;
     paths
 }
 
@@ -233,13 +237,13 @@ fn implied(reading: &Reading, entry: &Entry, words: &[Word], paths: usize, stdin
         let (slot, naming) = replaced.unwrap_or((entry.operands.map_or(TEXT, |operands| operands.rest), 0));
         // `rg x` searches what is fed to it, where something is.
         if slot.kind != Kind::ReadShown || stdin == Stdin::None {
-            judge.value(slot, &here, 0, naming, false);
+            judge.value(slot, &here, words.len(), naming, false);
         }
     }
     for found in &reading.found {
         for set in found.spec.sets {
             if let (Set::Here(slot), Some(here)) = (set, here()) {
-                judge.value(*slot, &here, 0, found.at, false);
+                judge.value(*slot, &here, words.len(), found.at, false);
             }
         }
     }
@@ -247,7 +251,7 @@ fn implied(reading: &Reading, entry: &Entry, words: &[Word], paths: usize, stdin
         let Some(here) = here() else { return };
         let dir = judge.dir.clone();
         let value = dir.unwrap_or(here);
-        judge.path(&value, 0, None, Mode::Write, Reach::SomethingBelow, true);
+        judge.path(&value, words.len(), None, Mode::Write, Reach::SomethingBelow, true);
     }
 }
 
@@ -260,6 +264,12 @@ fn starts(reading: &Reading, entry: &Entry, words: &[Word], stdin: Stdin, judge:
         let shown = words.get(at).map(Word::shown).unwrap_or_default();
         judge.starts.push((at, Starts::Opaque(format!("what `{shown}` makes of the words after it cannot be computed"))));
     };
+    // `docker $X alpine`: it may be a subcommand that starts something.
+    if let Some(stray) = reading.stray.filter(|stray| words.get(*stray).is_some_and(|word| word.text().is_none())) {
+        if entry.subs.iter().any(|(_, sub)| sub.starts != Start::Nothing) {
+            opaque(judge, stray);
+        }
+    }
     match entry.starts {
         Start::Nothing => {}
         Start::Opaque => {
@@ -287,7 +297,10 @@ fn starts(reading: &Reading, entry: &Entry, words: &[Word], stdin: Stdin, judge:
         Start::Parallel => parallel(rest, words, stdin, judge),
         Start::Shell => {
             let arguments = shell(reading, words, stdin, judge);
-            if let Some(doubt) = reading.doubt {
+            // A script that cannot be computed is opaque by itself: `bash -c "$X"`.
+            let script = operands.first().filter(|_| reading.sets(Set::Script));
+            let splits = |at: usize| words.get(at).is_some_and(|word| word.splits);
+            if let Some(doubt) = reading.doubt.filter(|doubt| script != Some(doubt) || splits(*doubt)) {
                 opaque(judge, doubt);
             }
             maybe(operands, arguments, words, judge);

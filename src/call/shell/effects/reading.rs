@@ -169,6 +169,10 @@ impl Reader<'_> {
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
             }
+            // `cargo +nightly build`.
+            if at == 1 && text.is_some_and(|text| text.starts_with('+')) {
+                return self.role(at, Role::Skipped);
+            }
             if entry.operands.is_none() {
                 self.reading.stray = Some(at);
                 self.skip_before(at);
