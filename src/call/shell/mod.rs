@@ -1,3 +1,9 @@
-//! A command line → accesses: `parse.rs`, `words.rs`, `script.rs`, `effects.rs`.
+//! A command line → accesses: what it runs, reads, writes and contacts, in the order of the text.
 
 pub mod effects;
+mod lex;
+mod outline;
+mod parse;
+mod syntax;
+
+pub use outline::{Outline, outline};
