@@ -59,6 +59,8 @@ pub struct Command {
     pub only_reads: bool,
     /// The folder it runs in, absolute; none where it cannot be computed.
     pub cwd: Option<String>,
+    /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.
+    pub scripted: bool,
 }
 
 /// What a word is to its program.

@@ -335,11 +335,11 @@ impl Parser<'_> {
             (Some(b':'), Some(b'-')) => (Operator::Default { colon: true }, 2, false),
             (Some(b':'), Some(b'=')) => (Operator::Assign { colon: true }, 2, false),
             (Some(b':'), Some(b'+')) => (Operator::Alternate { colon: true }, 2, false),
-            (Some(b':'), Some(b'?')) => (Operator::Other, 2, false),
+            (Some(b':'), Some(b'?')) => (Operator::Require { colon: true }, 2, false),
             (Some(b'-'), _) => (Operator::Default { colon: false }, 1, false),
             (Some(b'='), _) => (Operator::Assign { colon: false }, 1, false),
             (Some(b'+'), _) => (Operator::Alternate { colon: false }, 1, false),
-            (Some(b'?'), _) => (Operator::Other, 1, false),
+            (Some(b'?'), _) => (Operator::Require { colon: false }, 1, false),
             (Some(b'@'), Some(b'P')) => (Operator::Prompt, 2, false),
             (Some(b':' | b'#' | b'%' | b'/' | b'^' | b',' | b'@' | b'*'), _) => {
                 (Operator::Other, 1, true)
@@ -480,7 +480,7 @@ impl Parser<'_> {
         }
         let inside = Span::new(self.at + 1, end);
         self.at = end + 1;
-        Some(Part::Ansi(decode(inside.of(self.text)), inside))
+        Some(Part::Ansi(decode(inside.of(self.text))))
     }
 
     fn name(&mut self) {

@@ -163,7 +163,7 @@ impl Found {
                     Body::Within(list) => self.list(tree, list),
                     Body::Apart(tree) => self.list(tree, &tree.list),
                 },
-                Part::Text(_) | Part::Escaped(_) | Part::Single(_) | Part::Ansi(..) => {}
+                Part::Text(_) | Part::Escaped(_) | Part::Single(_) | Part::Ansi(_) => {}
             }
         }
     }

@@ -21,12 +21,8 @@ const FLAWS: usize = 8;
 
 /// Parses a text, `depth` levels already being used up.
 pub(super) fn parse(text: &str, origin: Origin, depth: usize) -> Tree {
-    let mut parser = Parser::new(
-        text,
-        depth,
-        text.len().saturating_mul(64).saturating_add(4096),
-    );
-    parser.tree(origin)
+    let fuel = text.len().saturating_mul(64).saturating_add(4096);
+    Parser::new(text, origin, depth, fuel).tree()
 }
 
 /// A place to come back to.
@@ -37,6 +33,7 @@ pub(super) struct Mark {
 
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
+    pub(super) origin: Origin,
     /// The next byte.
     pub(super) at: usize,
     /// One past the last byte to read.
@@ -55,9 +52,10 @@ pub(super) struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, depth: usize, fuel: usize) -> Self {
+    fn new(text: &'t str, origin: Origin, depth: usize, fuel: usize) -> Self {
         Self {
             text,
+            origin,
             at: 0,
             end: text.len(),
             pending: Vec::new(),
@@ -70,14 +68,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn tree(&mut self, origin: Origin) -> Tree {
+    fn tree(&mut self) -> Tree {
         let list = self.whole();
         self.give_up_heredocs();
         let mut flaws = std::mem::take(&mut self.flaws);
         flaws.sort_by_key(|flaw| flaw.at);
         Tree {
             text: self.text.into(),
-            origin,
+            origin: self.origin,
             list,
             heredocs: std::mem::take(&mut self.heredocs),
             flaws,
@@ -86,8 +84,8 @@ impl<'t> Parser<'t> {
 
     /// A text of its own inside this one, on what is left of depth and fuel.
     pub(super) fn nested(&mut self, text: &str, origin: Origin) -> Tree {
-        let mut inner = Parser::new(text, self.depth, self.fuel);
-        let tree = inner.tree(origin);
+        let mut inner = Parser::new(text, origin, self.depth, self.fuel);
+        let tree = inner.tree();
         self.fuel = inner.fuel;
         if let Some(flaw) = tree.flaws.first() {
             self.flaw(self.at, flaw.why);
@@ -626,12 +624,21 @@ impl<'t> Parser<'t> {
                 self.flaw(self.at, "a pattern without its parenthesis");
             }
             let body = self.list();
-            arms.push(Arm { patterns, body });
-            if self.starts_with(";;&") {
+            let (ended, falls) = if self.starts_with(";;&") {
                 self.at += 3;
+                (true, true)
             } else if self.starts_with(";;") || self.starts_with(";&") {
                 self.at += 2;
-            } else if !self.at_keyword("esac") || self.at == before {
+                (true, self.text.as_bytes().get(self.at - 1) == Some(&b'&'))
+            } else {
+                (self.at_keyword("esac") && self.at > before, false)
+            };
+            arms.push(Arm {
+                patterns,
+                body,
+                falls,
+            });
+            if !ended {
                 self.flaw(start, "`case` without its `esac`");
                 return Shape::Case { word, arms };
             }
@@ -1050,7 +1057,7 @@ fn delimiter(word: &Raw, text: &str) -> (String, bool) {
                 quoted = true;
                 out.push_str(span.of(text));
             }
-            Part::Ansi(decoded, _) => {
+            Part::Ansi(decoded) => {
                 quoted = true;
                 out.push_str(decoded);
             }

@@ -33,13 +33,20 @@ pub(super) struct Flaw {
     pub why: &'static str,
 }
 
+impl Origin {
+    /// A span of the text, in bytes of the outermost line.
+    pub const fn outer(self, span: Span) -> Span {
+        match self {
+            Self::Verbatim(base) => Span::new(base + span.start, base + span.end),
+            Self::Computed(whole) => whole,
+        }
+    }
+}
+
 impl Tree {
     /// A span of this text, in bytes of the outermost line.
     pub fn span(&self, span: Span) -> Span {
-        match self.origin {
-            Origin::Verbatim(base) => Span::new(base + span.start, base + span.end),
-            Origin::Computed(whole) => whole,
-        }
+        self.origin.outer(span)
     }
 
     /// The text under a span.
@@ -128,6 +135,8 @@ pub(super) enum Shape {
 pub(super) struct Arm {
     pub patterns: Vec<Raw>,
     pub body: List,
+    /// Ended by `;&` or `;;&`: the next arm may run after it.
+    pub falls: bool,
 }
 
 #[derive(Debug)]
@@ -192,7 +201,7 @@ pub(super) enum Part {
     /// What stands between single quotes.
     Single(Span),
     /// `$'…'`, decoded.
-    Ansi(String, Span),
+    Ansi(String),
     /// What stands between double quotes (`$"…"` too).
     Double(Vec<Part>),
     Parameter(Box<Parameter>),
@@ -216,7 +225,7 @@ pub(super) struct Substitution {
 pub(super) enum Body {
     /// It stands in the same text.
     Within(List),
-    /// Backquotes with backslashes in them: a text of its own. Its origin is relative to the outer text.
+    /// Backquotes with backslashes in them: a text of its own.
     Apart(Rc<Tree>),
 }
 
@@ -246,6 +255,10 @@ pub(super) enum Operator {
     },
     /// `+` or `:+`.
     Alternate {
+        colon: bool,
+    },
+    /// `?` or `:?`: the value, or the shell stops.
+    Require {
         colon: bool,
     },
     /// `@P`: the value is expanded as a prompt, commands included.
