@@ -9,7 +9,6 @@ use super::hosts::{self, Contacted};
 use super::located::{Folder, Frame, Located};
 use super::paths::{self, Stance};
 use crate::call::access::Reach;
-use crate::call::files::FileView;
 use crate::call::shell;
 use crate::call::word::Word;
 use crate::finding::Finding;
@@ -133,7 +132,7 @@ fn matches(rule: &Rule, example: &str) -> bool {
             let scene = shell::Scene {
                 cwd: Some(WORKSPACE.into()),
                 home: Some(HOME.into()),
-                view: &FileView::None,
+                ..shell::Scene::default()
             };
             let accesses = shell::accesses(example, &scene);
             let frame = frame();
