@@ -95,9 +95,9 @@ fn frame() -> Frame<'static> {
 }
 
 fn located(text: &str) -> Located {
-    let expanded = match text.strip_prefix("~/") {
-        Some(rest) => format!("{HOME}/{rest}"),
-        None => text.to_owned(),
+    let expanded = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{HOME}{rest}"),
+        _ => text.to_owned(),
     };
     Located::locate(
         &Word::known(expanded, Span::default()),
