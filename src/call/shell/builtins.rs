@@ -61,7 +61,23 @@ impl Walker<'_> {
                 }
             }
             "read" | "mapfile" | "readarray" | "getopts" | "wait" | "vared" => {
-                self.names(name, args, env)
+                self.names(name, args, env);
+                // Each line is a name below a folder, and so is the variable.
+                if let (Input::Names(word), "read") = (input, name) {
+                    let mut names = args
+                        .iter()
+                        .filter_map(Word::text)
+                        .filter(|text| !text.starts_with('-'));
+                    if let (Some(variable), None) =
+                        (names.next().filter(|text| is_name(text)), names.next())
+                    {
+                        let word = Word {
+                            splits: false,
+                            ..word.clone()
+                        };
+                        env.set(variable, Value::Known(word));
+                    }
+                }
             }
             "printf" => {
                 if args.first().and_then(Word::text) == Some("-v") {

@@ -12,11 +12,12 @@ use super::script::{Input, Later, Walker};
 use super::syntax::{
     Assign, Command as Written, Origin, Part, Raw, Redirect, Shape, Target, Tree, Value,
 };
-use super::words;
+use super::{names, words};
 use crate::call::access::{
     Assignment, Command, Cover, Escalation, HostAccess, Kind, Mode, PathAccess, Reach, Role,
     Touches, Trigger,
 };
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -223,6 +224,7 @@ impl Walker<'_> {
         level: Level,
         redirected: bool,
     ) -> Option<usize> {
+        let found = undashed(found);
         let first = found.first()?;
         let span = Span::new(
             first.span.start,
@@ -299,8 +301,18 @@ impl Walker<'_> {
         self.effects(&outcome, at, env);
         let starts = std::mem::take(&mut outcome.starts);
         let started = !starts.is_empty();
+        let listed = names::found_by(&outcome);
         for start in starts {
-            self.start(start, &found, &assignments, env, input, level, at);
+            self.start(
+                start,
+                &found,
+                &assignments,
+                env,
+                input,
+                level,
+                at,
+                listed.clone(),
+            );
         }
         if level.shell {
             self.builtin(name, &found, &assignments, env, input, started, redirected);
@@ -448,6 +460,7 @@ impl Walker<'_> {
         input: &Input,
         level: Level,
         at: usize,
+        listed: Option<Word>,
     ) {
         let program = found.first().map(Word::shown).unwrap_or_default();
         let name = program.rsplit('/').next().unwrap_or_default().to_owned();
@@ -466,8 +479,19 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
-                if more && !fill(&mut inner) {
-                    inner.push(Word::unknown("…", Span::new(span.end, span.end), true));
+                if more {
+                    // Names that `find` prints, or finds itself, lie below a folder.
+                    let names = match (input, &listed) {
+                        (_, Some(word)) | (Input::Names(word), None) => word.clone(),
+                        _ => Word::unknown("…", Span::default(), true),
+                    };
+                    let place = Span::new(span.end, span.end);
+                    if !fill(&mut inner, &names) {
+                        inner.push(Word {
+                            span: place,
+                            ..names
+                        });
+                    }
                 }
                 if inner.is_empty() {
                     return;
@@ -508,7 +532,9 @@ impl Walker<'_> {
                         .all(|word| !word.splits)
                         .then(|| Rc::new(rest.to_vec()));
                 }
+                let before = self.out.len();
                 self.code(script, &via, &name, &mut inner, env, input, level);
+                self.link_only(at, before, word);
             }
             Starts::Joined { from, end, more } => {
                 let words = found.get(from..end.min(found.len())).unwrap_or_default();
@@ -530,7 +556,9 @@ impl Walker<'_> {
                     return;
                 }
                 let mut inner = self.inner(&name, found, assignments, env, level);
+                let before = self.out.len();
                 self.code(&script, &name.clone(), &name, &mut inner, env, input, level);
+                self.link_only(at, before, from);
             }
             Starts::Value { script, at: word } => {
                 let option = found.get(word).map(Word::shown).unwrap_or_default();
@@ -669,7 +697,7 @@ impl Walker<'_> {
                 self.opaque(format!("`{name}` runs what it reads from a file"), span);
                 self.scripted(vec![word.clone()], inner, at);
             }
-            Input::Inherited | Input::Unknown => {
+            Input::Inherited | Input::Names(_) | Input::Unknown => {
                 self.opaque(
                     format!("`{name}` runs what it reads from standard input"),
                     span,
@@ -776,6 +804,41 @@ impl Walker<'_> {
                 command.inner = inner;
             }
             command.only_reads &= reads;
+        }
+    }
+
+    /// A launcher whose words are a script of one command goes on in that command, as if it were started by words:
+    /// a pattern may then cover both (`ssh * uptime`).
+    fn link_only(&mut self, outer: usize, before: usize, rest: usize) {
+        let started = self.out.get(before..).unwrap_or_default();
+        let mut commands =
+            started
+                .iter()
+                .enumerate()
+                .filter_map(|(index, access)| match &access.kind {
+                    Kind::Command(command) if command.launcher.is_none() => Some(before + index),
+                    _ => None,
+                });
+        let (Some(inner), None) = (commands.next(), commands.next()) else {
+            return;
+        };
+        let opaque = started
+            .iter()
+            .any(|access| matches!(access.kind, Kind::Opaque(_)));
+        if opaque {
+            return;
+        }
+        if let Some(Kind::Command(command)) = self.out.get_mut(inner).map(|access| &mut access.kind)
+        {
+            command.launcher = Some(outer);
+        }
+        if let Some(Kind::Command(command)) = self.out.get_mut(outer).map(|access| &mut access.kind)
+        {
+            command.inner = Some(inner);
+            command.rest = Some(rest);
+            for role in command.roles.iter_mut().skip(rest) {
+                *role = Role::Rest;
+            }
         }
     }
 
@@ -954,6 +1017,18 @@ impl Walker<'_> {
 
     /// What a stage of a pipeline writes to the next, where that can be computed.
     pub(super) fn output(&self, tree: &Tree, command: &Written, env: &Env, input: &Input) -> Input {
+        match (self.text_output(tree, command, env, input), input) {
+            (Input::Unknown, Input::Names(word)) => {
+                names::filtered(tree, command, env, word.clone())
+            }
+            (Input::Unknown, _) => names::listed(tree, command, env),
+            (known, _) => return known,
+        }
+        .map_or(Input::Unknown, Input::Names)
+    }
+
+    /// What a stage writes, where that is text.
+    fn text_output(&self, tree: &Tree, command: &Written, env: &Env, input: &Input) -> Input {
         let Shape::Simple { words: raws, .. } = &command.shape else {
             return Input::Unknown;
         };
@@ -1132,11 +1207,14 @@ fn device(path: &Word) -> bool {
     }
 }
 
-/// Puts an unknown in the place of each `{}`; false where there is none.
-fn fill(inner: &mut [Word]) -> bool {
+/// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
+fn fill(inner: &mut [Word], names: &Word) -> bool {
     let mut found = false;
     for word in inner {
-        if word.text().is_some_and(|text| text.contains("{}")) {
+        if word.text() == Some("{}") && names.text().is_none() && !names.is_unknown() {
+            word.pieces.clone_from(&names.pieces);
+            found = true;
+        } else if word.text().is_some_and(|text| text.contains("{}")) {
             let mut pieces = Vec::new();
             let text = word.shown();
             for (index, part) in text.split("{}").enumerate() {
@@ -1150,6 +1228,33 @@ fn fill(inner: &mut [Word]) -> bool {
             word.pieces = pieces;
             found = true;
         }
+    }
+    found
+}
+
+/// Git's own programs under their dashed names: `git-reset` is `git reset`.
+fn undashed(mut found: Vec<Word>) -> Vec<Word> {
+    let Some(first) = found.first() else {
+        return found;
+    };
+    let Some(text) = first.text() else {
+        return found;
+    };
+    let (folder, name) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
+    let Some(sub) = name
+        .strip_prefix("git-")
+        .filter(|_| programs::find(name).is_none())
+    else {
+        return found;
+    };
+    let known =
+        programs::find("git").is_some_and(|git| git.entry.subs.iter().any(|(own, _)| *own == sub));
+    if known {
+        let (program, sub) = (
+            Word::known(format!("{folder}git"), first.span),
+            Word::known(sub, first.span),
+        );
+        found.splice(..1, [program, sub]);
     }
     found
 }

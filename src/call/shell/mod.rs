@@ -1,7 +1,8 @@
 //! A command line → accesses: what it runs, reads, writes and contacts, in the order of the text.
 //!
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
-//! `parse.rs` and `lex.rs` read the text, `words.rs` computes values, `script.rs` follows the structure,
+//! `parse.rs` and `lex.rs` read the text, `words.rs` computes values, `names.rs` knows what `find` and its like print,
+//! `script.rs` follows the structure,
 //! `commands.rs` takes one command apart, `builtins.rs` knows what the shell's own commands change.
 
 mod arithmetic;
@@ -11,6 +12,7 @@ mod commands;
 pub mod effects;
 mod env;
 mod lex;
+mod names;
 mod outline;
 mod parse;
 mod script;

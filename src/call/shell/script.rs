@@ -40,6 +40,8 @@ pub(super) enum Input {
     },
     /// A file.
     File(Word),
+    /// Names below a folder, one a line.
+    Names(Word),
     /// What another command writes.
     Unknown,
 }

@@ -3,10 +3,10 @@
 //! Quotes, backslashes, `~`, braces, variables, `${…}`, arithmetic on constants, globs, field splitting.
 //! What cannot be computed stays in the word as an unknown piece in its spelling.
 
-use super::arithmetic;
 use super::env::{Env, Value};
 use super::parse::is_name;
-use super::syntax::{Operator, Parameter, Part, Raw, Tree};
+use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
+use super::{arithmetic, names};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -316,7 +316,7 @@ impl<'e> Expander<'e> {
                 }
             }
             Part::Parameter(parameter) => self.parameter(parameter, false),
-            Part::Command(substitution) => self.command(self.tree.of(substitution.span), false),
+            Part::Command(substitution) => self.command(substitution, false),
             Part::Arithmetic(parts, span) => self.arithmetic(parts, *span),
             Part::Extended(_, span) => self.unknown(self.tree.of(*span), false),
             Part::Array(_) => self.unknown("(…)", true),
@@ -336,15 +336,25 @@ impl<'e> Expander<'e> {
                 }
             }
             Part::Parameter(parameter) => self.parameter(parameter, true),
-            Part::Command(substitution) => self.command(self.tree.of(substitution.span), true),
+            Part::Command(substitution) => self.command(substitution, true),
             Part::Arithmetic(parts, span) => self.arithmetic(parts, *span),
             Part::Extended(_, span) => self.text(self.tree.of(*span)),
             Part::Array(_) => {}
         }
     }
 
-    fn command(&mut self, spelling: &str, quoted: bool) {
-        if spelling.starts_with("<(") || spelling.starts_with(">(") {
+    fn command(&mut self, substitution: &Substitution, quoted: bool) {
+        let spelling = self.tree.of(substitution.span);
+        let names = match &substitution.body {
+            Body::Within(list) => names::of_list(self.tree, list, self.env),
+            Body::Apart(tree) => names::of_list(tree, &tree.list, self.env),
+        };
+        if let Some(names) = names.filter(|_| !spelling.starts_with(['<', '>'])) {
+            for piece in names.pieces {
+                self.piece(piece);
+            }
+            self.splits |= self.splitting && !quoted;
+        } else if spelling.starts_with("<(") || spelling.starts_with(">(") {
             // A process substitution becomes the path of a pipe.
             self.text("/dev/fd/");
             self.piece(Piece::Digits);
