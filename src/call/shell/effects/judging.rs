@@ -85,6 +85,12 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     for found in &reading.found {
         value_of(&reading, found, entry, &mut judge);
     }
+    for (at, value) in &reading.loose {
+        judge.value(Slot { kind: Kind::Maybe, named: false }, value, *at, *at, false);
+    }
+    if let Some(at) = reading.hidden {
+        judge.escalate("an option that is not known may take the subcommand for its value", at);
+    }
     for at in &reading.assignments {
         if let Some(word) = words.get(*at) {
             judge.value(Slot { kind: Kind::Assign, named: true }, word, *at, *at, true);

@@ -44,6 +44,10 @@ pub(super) struct Reading {
     pub doubt: Option<usize>,
     /// A subcommand that the table does not know.
     pub stray: Option<usize>,
+    /// Values of options that the table does not list (`--file=x`).
+    pub loose: Vec<(usize, Word)>,
+    /// An option that the table does not list stands right before a word that is the subcommand, or its value.
+    pub hidden: Option<usize>,
 }
 
 impl Reading {
@@ -72,12 +76,14 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         rest: None,
         doubt: None,
         stray: None,
+        loose: Vec::new(),
+        hidden: None,
     };
     if let Some(sub) = sub {
         reading.entries.push(sub);
         reading.chosen.push(0);
     }
-    Reader { words, at: 1, ended: false, reading: &mut reading }.run();
+    Reader { words, at: 1, ended: false, unlisted: None, reading: &mut reading }.run();
     reading
 }
 
@@ -86,6 +92,8 @@ struct Reader<'w> {
     at: usize,
     /// No further word is an option.
     ended: bool,
+    /// The last option that the table does not list, without a value.
+    unlisted: Option<usize>,
     reading: &'w mut Reading,
 }
 
@@ -166,6 +174,7 @@ impl Reader<'_> {
             if let Some((_, sub)) = found.and_then(|found| entry.subs.get(found)) {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
+                self.reading.hidden = self.reading.hidden.or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
             }
@@ -174,6 +183,11 @@ impl Reader<'_> {
                 return self.role(at, Role::Skipped);
             }
             if entry.operands.is_none() {
+                // `kubectl --unlisted value delete x`: the subcommand comes after the value.
+                if let Some(option) = self.unlisted.filter(|option| option + 1 == at) {
+                    self.reading.hidden.get_or_insert(option);
+                    return self.role(at, Role::Skipped);
+                }
                 self.reading.stray = Some(at);
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
@@ -335,6 +349,11 @@ impl Reader<'_> {
         });
         if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {
             self.reading.doubt.get_or_insert(at);
+        }
+        match &value {
+            Some(value) => self.reading.loose.push((at, value.clone())),
+            None if !matches!(name.as_str(), "--help" | "-h" | "--version" | "-V" | "-v" | "--verbose" | "-q" | "--quiet") => self.unlisted = Some(at),
+            None => {}
         }
         self.reading.options.push(Opt { names: vec![name], value, at, sure });
     }

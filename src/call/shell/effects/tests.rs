@@ -264,6 +264,12 @@ fn tricky_lines() {
         ("uv run --extra a rm y", "run rm y"),
         ("terraform --chdir=x show", "name x"),
         ("chmod -R $X a", "write a/**"),
+        ("kubectl --frob get delete x", "! --frob"),
+        ("kubectl --frob x delete pod", "! --frob"),
+        ("npm --frob ls publish", "! --frob"),
+        ("cargo -q --locked tree", "nothing"),
+        ("sort --frob=.env a", "read? .env, read a"),
+        ("git -c pager.log=false log", "nothing"),
         ("ls $X", "name $X"),
         ("echo *", "nothing"),
         ("mv *.rs out", "read *.rs/**, write *.rs/**, write out"),
@@ -337,4 +343,13 @@ fn a_known_program_takes_microseconds() {
     let each = start.elapsed() / (rounds * 5);
     // Optimised it is one or two; without optimisation, on a busy machine, some forty.
     assert!(each < std::time::Duration::from_micros(200), "{each:?}");
+}
+
+#[test]
+fn zz_probe() {
+    let Ok(file) = std::env::var("PROBE") else { return };
+    for line in std::fs::read_to_string(file).unwrap().lines() {
+        let out = run(line).1;
+        println!("{line}\n      => {}{}{}", shown(line), if out.only_reads { "  [reads]" } else { "" }, if out.transparent { "  [transparent]" } else { "" });
+    }
 }

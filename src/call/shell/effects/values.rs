@@ -315,7 +315,7 @@ impl<'w> Judge<'w> {
         let key = |text: &str| text.split(['=', ' ']).next().unwrap_or("").to_owned();
         let harmless = text.as_deref().is_some_and(|text| {
             self.harmless.iter().any(|known| match known.contains('=') {
-                true => *known == text,
+                true => programs::fits(known, text),
                 false => programs::fits(known, &key(text)),
             })
         });
