@@ -3,6 +3,11 @@
 //! In: those files, and `src/call/variables.toml`. Out: `programs.rs` and, for the tests, `examples.rs` in `OUT_DIR`.
 //! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "it is how a build script speaks to cargo"
+)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +18,6 @@ type Result<T> = std::result::Result<T, String>;
 
 fn main() {
     if let Err(why) = run() {
-        // The one way a build script speaks to cargo: fail, and say why.
         eprintln!("error: {why}");
         std::process::exit(1);
     }
@@ -38,7 +42,9 @@ fn run() -> Result<()> {
         println!("cargo:rerun-if-changed={}", file.display());
         let table = read(file)?;
         for (name, value) in &table {
-            let entry = value.as_table().ok_or(format!("{}: `{name}` is no table", file.display()))?;
+            let entry = value
+                .as_table()
+                .ok_or(format!("{}: `{name}` is no table", file.display()))?;
             all.program(name, entry)
                 .map_err(|why| format!("{}: [{name}] {why}", file.display()))?;
         }
@@ -90,13 +96,35 @@ impl Tables {
     }
 
     /// Writes one entry and those below it; returns the name of its static.
-    fn entry(&mut self, path: &str, table: &Table, above: Option<(Option<&str>, &str)>, chain: &[String]) -> Result<String> {
-        let err = |why: String| if chain.len() > 1 { format!("{}: {why}", chain.join(".")) } else { why };
+    fn entry(
+        &mut self,
+        path: &str,
+        table: &Table,
+        above: Option<(Option<&str>, &str)>,
+        chain: &[String],
+    ) -> Result<String> {
+        let err = |why: String| {
+            if chain.len() > 1 {
+                format!("{}: {why}", chain.join("."))
+            } else {
+                why
+            }
+        };
         let mut operands = None;
         let (mut options, mut pairs, mut subs) = (String::new(), String::new(), BTreeMap::new());
-        let inherited = if above.is_some_and(|(_, style)| style == "Single") { "Single" } else { "Gnu" };
+        let inherited = if above.is_some_and(|(_, style)| style == "Single") {
+            "Single"
+        } else {
+            "Gnu"
+        };
         let (mut starts, mut style, mut skip) = ("Nothing".to_owned(), inherited.to_owned(), 0);
-        let mut flags = [("transparent", false), ("assignments", false), ("strict", false), ("implied", false), ("into", false)];
+        let mut flags = [
+            ("transparent", false),
+            ("assignments", false),
+            ("strict", false),
+            ("implied", false),
+            ("into", false),
+        ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
             None => None,
@@ -119,13 +147,21 @@ impl Tables {
                 "options" | "pairs" => {
                     for item in list(value, key)? {
                         let item = spec(&item).map_err(err)?;
-                        if key == "pairs" { pairs += &item } else { options += &item }
+                        if key == "pairs" {
+                            pairs += &item
+                        } else {
+                            options += &item
+                        }
                     }
                 }
                 "operands" => operands = Some(signature(text(value, key)?).map_err(err)?),
                 "starts" => starts = camel(text(value, key)?),
                 "style" => style = camel(text(value, key)?),
-                "skip" => skip = value.as_integer().ok_or_else(|| err("`skip` is no number".into()))?,
+                "skip" => {
+                    skip = value
+                        .as_integer()
+                        .ok_or_else(|| err("`skip` is no number".into()))?
+                }
                 "examples" => {
                     for line in list(value, key)? {
                         let (line, expected) = line
@@ -135,7 +171,9 @@ impl Tables {
                     }
                 }
                 key if flags.iter().any(|(name, _)| *name == key) => {
-                    let on = value.as_bool().ok_or_else(|| err(format!("`{key}` is neither true nor false")))?;
+                    let on = value
+                        .as_bool()
+                        .ok_or_else(|| err(format!("`{key}` is neither true nor false")))?;
                     for flag in &mut flags {
                         flag.1 |= flag.0 == key && on;
                     }
@@ -154,13 +192,19 @@ impl Tables {
             }
         }
         for (names, child) in &mut tables {
-            let does = names.split('|').filter_map(|name| listed.remove(name)).last();
+            let does = names
+                .split('|')
+                .filter_map(|name| listed.remove(name))
+                .last();
             if let (Some(does), false) = (does, child.contains_key("does")) {
                 child.insert("does".into(), Value::String(does));
             }
         }
         for (name, does) in listed {
-            tables.push((name, Table::from_iter([("does".to_owned(), Value::String(does))])));
+            tables.push((
+                name,
+                Table::from_iter([("does".to_owned(), Value::String(does))]),
+            ));
         }
         for (names, child) in tables {
             let mut chain = chain.to_vec();
@@ -168,24 +212,38 @@ impl Tables {
             let mut child = child;
             // `like = "diff"`: the options of a subcommand beside this one are options of this one.
             if let Some(like) = child.get("like").and_then(Value::as_str) {
-                let model = table.iter().find(|(key, _)| key.split('|').any(|name| name == like));
+                let model = table
+                    .iter()
+                    .find(|(key, _)| key.split('|').any(|name| name == like));
                 let model = model.and_then(|(_, value)| value.as_table()).cloned();
-                let model = model.ok_or_else(|| err(format!("`like` names `{like}`, which is not there")))?;
+                let model = model
+                    .ok_or_else(|| err(format!("`like` names `{like}`, which is not there")))?;
                 for (key, value) in model {
                     match (child.get_mut(&key), key.as_str()) {
                         (_, "examples" | "like" | "escalates") => {}
                         (Some(Value::Array(mine)), "options") => {
-                            if let Value::Array(theirs) = value { mine.extend(theirs) }
+                            if let Value::Array(theirs) = value {
+                                mine.extend(theirs)
+                            }
                         }
                         (Some(Value::String(mine)), "values" | "flags") => {
-                            if let Value::String(theirs) = value { *mine = format!("{mine} {theirs}") }
+                            if let Value::String(theirs) = value {
+                                *mine = format!("{mine} {theirs}")
+                            }
                         }
                         (Some(_), _) => {}
-                        (None, _) => { child.insert(key, value); }
+                        (None, _) => {
+                            child.insert(key, value);
+                        }
                     }
                 }
             }
-            let entry = self.entry(&format!("{path} {names}"), &child, Some((own, &style)), &chain)?;
+            let entry = self.entry(
+                &format!("{path} {names}"),
+                &child,
+                Some((own, &style)),
+                &chain,
+            )?;
             for name in names.split('|') {
                 if subs.insert(name.to_owned(), entry.clone()).is_some() {
                     return Err(err(format!("the subcommand `{name}` is given twice")));
@@ -202,7 +260,10 @@ impl Tables {
         let tame = |does: &str| matches!(does, "Nothing" | "Reads" | "Connects");
         let escalates = match table.get("escalates") {
             Some(value) => Some(text(value, "escalates")?.to_owned()),
-            None if above.and_then(|(does, _)| does).is_some_and(tame) && chain.len() > 2 && own.is_some_and(|own| !tame(own)) => {
+            None if above.and_then(|(does, _)| does).is_some_and(tame)
+                && chain.len() > 2
+                && own.is_some_and(|own| !tame(own)) =>
+            {
                 let verb = own.unwrap_or_default().to_lowercase();
                 Some(match verb.as_str() {
                     "runs" => "runs code".to_owned(),
@@ -212,7 +273,9 @@ impl Tables {
             }
             None => None,
         };
-        let subs: String = subs.iter().fold(String::new(), |all, (name, entry)| all + &format!("({name:?}, &{entry}), "));
+        let subs: String = subs.iter().fold(String::new(), |all, (name, entry)| {
+            all + &format!("({name:?}, &{entry}), ")
+        });
         let id = format!("ENTRY_{}", self.entries);
         self.entries += 1;
         let _ = writeln!(
@@ -229,23 +292,41 @@ impl Tables {
 
     fn write(&self, out: &Path, variables: &Table) -> Result<()> {
         let mut code = self.code.clone();
-        let _ = writeln!(code, "static PROGRAMS: &[Program] = &[\n{}];", self.programs);
-        let _ = writeln!(code, "static NAMES: &[(&str, usize)] = &{:?};", self.names.iter().collect::<Vec<_>>());
+        let _ = writeln!(
+            code,
+            "static PROGRAMS: &[Program] = &[\n{}];",
+            self.programs
+        );
+        let _ = writeln!(
+            code,
+            "static NAMES: &[(&str, usize)] = &{:?};",
+            self.names.iter().collect::<Vec<_>>()
+        );
         for key in variables.keys() {
             if key != "dangerous" && key != "harmless" {
                 return Err(format!("variables.toml: unknown key `{key}`"));
             }
         }
-        for (name, key) in [("DANGEROUS_VARIABLES", "dangerous"), ("HARMLESS_VARIABLES", "harmless")] {
-            let _ = writeln!(code, "static {name}: &[&str] = &{:?};", words(variables, key)?);
+        for (name, key) in [
+            ("DANGEROUS_VARIABLES", "dangerous"),
+            ("HARMLESS_VARIABLES", "harmless"),
+        ] {
+            let _ = writeln!(
+                code,
+                "static {name}: &[&str] = &{:?};",
+                words(variables, key)?
+            );
         }
-        let put = |name: &str, text: &str| fs::write(out.join(name), text).map_err(|e| format!("{name}: {e}"));
+        let put = |name: &str, text: &str| {
+            fs::write(out.join(name), text).map_err(|e| format!("{name}: {e}"))
+        };
         put("programs.rs", &code)?;
         put("examples.rs", &format!("&[\n{}]", self.examples))
     }
 }
 
-const TEXT: &str = "Signature { first: &[], rest: Slot { kind: Kind::Text, named: false }, last: &[] }";
+const TEXT: &str =
+    "Signature { first: &[], rest: Slot { kind: Kind::Text, named: false }, last: &[] }";
 
 /// `-o|--output =write! below ! says why` → a `Spec`.
 fn spec(line: &str) -> Result<String> {
@@ -255,7 +336,8 @@ fn spec(line: &str) -> Result<String> {
     };
     let mut tokens = line.split_whitespace();
     let names: Vec<&str> = tokens.next().ok_or("an empty option")?.split('|').collect();
-    let (mut takes, mut value, mut sets, mut harmless) = ("Nothing", slot("text")?, String::new(), Vec::new());
+    let (mut takes, mut value, mut sets, mut harmless) =
+        ("Nothing", slot("text")?, String::new(), Vec::new());
     for token in tokens {
         let (head, tail) = token.split_once(':').unwrap_or((token, ""));
         match head {
@@ -264,18 +346,30 @@ fn spec(line: &str) -> Result<String> {
             "here" => sets += &format!("Set::Here({}), ", slot(tail)?),
             "does" => sets += &format!("Set::Does(Does::{}), ", does(tail)?),
             "value" => {
-                let (name, kind) = tail.split_once(':').ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
+                let (name, kind) = tail
+                    .split_once(':')
+                    .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
                 sets += &format!("Set::Value({name:?}, {}), ", slot(kind)?);
             }
-            "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end" | "script" | "stdin" => {
-                let name = match head { "nofirst" => "NoFirst".to_owned(), "nolast" => "NoLast".to_owned(), _ => camel(head) };
+            "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end"
+            | "script" | "stdin" => {
+                let name = match head {
+                    "nofirst" => "NoFirst".to_owned(),
+                    "nolast" => "NoLast".to_owned(),
+                    _ => camel(head),
+                };
                 sets += &format!("Set::{name}, ");
             }
             _ => {
-                let (mark, kind) = [("==", "Two"), ("=>", "Next"), ("=", "Value"), ("?", "Attached")]
-                    .into_iter()
-                    .find_map(|(mark, takes)| token.strip_prefix(mark).map(|kind| (takes, kind)))
-                    .ok_or(format!("`{line}`: `{token}` is not understood"))?;
+                let (mark, kind) = [
+                    ("==", "Two"),
+                    ("=>", "Next"),
+                    ("=", "Value"),
+                    ("?", "Attached"),
+                ]
+                .into_iter()
+                .find_map(|(mark, takes)| token.strip_prefix(mark).map(|kind| (takes, kind)))
+                .ok_or(format!("`{line}`: `{token}` is not understood"))?;
                 takes = mark;
                 value = slot(kind)?;
             }
@@ -297,14 +391,54 @@ fn signature(line: &str) -> Result<String> {
             (None, true) => last += &format!("{}, ", slot(token)?),
         }
     }
-    let rest = match rest { Some(rest) => rest, None => slot("text")? };
-    Ok(format!("Signature {{ first: &[{first}], rest: {rest}, last: &[{last}] }}"))
+    let rest = match rest {
+        Some(rest) => rest,
+        None => slot("text")?,
+    };
+    Ok(format!(
+        "Signature {{ first: &[{first}], rest: {rest}, last: &[{last}] }}"
+    ))
 }
 
 const KINDS: [&str; 38] = [
-    "text", "maybe", "read", "read-below", "read-shown", "write", "both", "both-below", "plus", "write-below", "write-into", "name", "name-below",
-    "dir", "host", "url", "remote-read", "remote-write", "boxed-read", "boxed-write", "volume", "revision", "tree", "script", "program",
-    "command", "code", "code-file", "sed", "awk", "data", "form", "header", "sends", "assign", "key", "module", "split",
+    "text",
+    "maybe",
+    "read",
+    "read-below",
+    "read-shown",
+    "write",
+    "both",
+    "both-below",
+    "plus",
+    "write-below",
+    "write-into",
+    "name",
+    "name-below",
+    "dir",
+    "host",
+    "url",
+    "remote-read",
+    "remote-write",
+    "boxed-read",
+    "boxed-write",
+    "volume",
+    "revision",
+    "tree",
+    "script",
+    "program",
+    "command",
+    "code",
+    "code-file",
+    "sed",
+    "awk",
+    "data",
+    "form",
+    "header",
+    "sends",
+    "assign",
+    "key",
+    "module",
+    "split",
 ];
 
 /// `write!` → a `Slot`.
@@ -314,7 +448,11 @@ fn slot(token: &str) -> Result<String> {
     if !KINDS.contains(&kind) {
         return Err(format!("`{token}` is no kind of value"));
     }
-    Ok(format!("Slot {{ kind: Kind::{}, named: {} }}", camel(kind), token.ends_with('!')))
+    Ok(format!(
+        "Slot {{ kind: Kind::{}, named: {} }}",
+        camel(kind),
+        token.ends_with('!')
+    ))
 }
 
 fn does(name: &str) -> Result<&'static str> {
@@ -330,7 +468,9 @@ fn option(value: Option<String>) -> String {
 }
 
 fn camel(name: &str) -> String {
-    name.split('-').map(|part| part.get(..1).unwrap_or("").to_uppercase() + part.get(1..).unwrap_or("")).collect()
+    name.split('-')
+        .map(|part| part.get(..1).unwrap_or("").to_uppercase() + part.get(1..).unwrap_or(""))
+        .collect()
 }
 
 fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str> {
@@ -339,13 +479,19 @@ fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str> {
 
 fn list(value: &Value, key: &str) -> Result<Vec<String>> {
     let items = value.as_array().ok_or(format!("`{key}` is no list"))?;
-    items.iter().map(|item| text(item, key).map(str::to_owned)).collect()
+    items
+        .iter()
+        .map(|item| text(item, key).map(str::to_owned))
+        .collect()
 }
 
 /// Words separated by blanks.
 fn words(table: &Table, key: &str) -> Result<Vec<String>> {
     match table.get(key) {
-        Some(value) => Ok(text(value, key)?.split_whitespace().map(str::to_owned).collect()),
+        Some(value) => Ok(text(value, key)?
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()),
         None => Ok(Vec::new()),
     }
 }

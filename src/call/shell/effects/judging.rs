@@ -4,18 +4,25 @@
 //! the escalations, what is started. A program that the table does not know: [`unknown`].
 
 use super::reading::{Found, Reading};
+use super::starting;
 use super::values::Judge;
-use super::{Effect, Escalation, Opt, Outcome, Role, Starts, Stdin, What};
-use crate::call::access::{Mode, Reach, Trigger};
+use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use crate::call::access::{Mode, Reach};
 use crate::call::programs::{Does, Entry, Kind, Set, Signature, Slot, Start, Style, Takes};
 use crate::call::word::Word;
 
-const TEXT: Slot = Slot { kind: Kind::Text, named: false };
+const TEXT: Slot = Slot {
+    kind: Kind::Text,
+    named: false,
+};
 
 /// What a program that the table does not know may do: its clusters are guesses, its operands may be paths.
 pub(super) fn unknown(words: &[Word]) -> Outcome {
-    let mut out = Outcome { roles: vec![Role::Operand; words.len()], ..Outcome::default() };
-    let mut judge = Judge::new(words, None, None, &[]);
+    let mut out = Outcome {
+        roles: vec![Role::Operand; words.len()],
+        ..Outcome::default()
+    };
+    let mut judge = Judge::new(words, None, &[]);
     let mut ended = false;
     for (at, word) in words.iter().enumerate() {
         let prefix = word.prefix();
@@ -31,16 +38,38 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
             *slot = role;
         }
         match role {
-            Role::Operand => judge.value(Slot { kind: Kind::Maybe, named: false }, word, at, at, true),
+            Role::Operand => judge.value(
+                Slot {
+                    kind: Kind::Maybe,
+                    named: false,
+                },
+                word,
+                at,
+                at,
+                true,
+            ),
             Role::Option if !ended => {
                 if let Some(value) = guess(word, at, &mut out.options) {
-                    judge.value(Slot { kind: Kind::Maybe, named: false }, &value, at, at, false);
+                    judge.value(
+                        Slot {
+                            kind: Kind::Maybe,
+                            named: false,
+                        },
+                        &value,
+                        at,
+                        at,
+                        false,
+                    );
                 }
             }
             _ => {}
         }
     }
-    out.effects = judge.effects.into_iter().map(|(_, effect)| effect).collect();
+    out.effects = judge
+        .effects
+        .into_iter()
+        .map(|(_, effect)| effect)
+        .collect();
     out
 }
 
@@ -53,10 +82,20 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     };
     let sure = word.text().is_some() || value.is_some();
     let long = name.starts_with("--") || name.len() == 2;
-    options.push(Opt { names: vec![name.to_owned()], value: value.clone(), at, sure: sure && long });
+    options.push(Opt {
+        names: vec![name.to_owned()],
+        value: value.clone(),
+        at,
+        sure: sure && long,
+    });
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
-            options.push(Opt { names: vec![format!("-{letter}")], value: None, at, sure: false });
+            options.push(Opt {
+                names: vec![format!("-{letter}")],
+                value: None,
+                at,
+                sure: false,
+            });
         }
         // `-I/path`, `-ofile`.
         return value.or_else(|| Some(super::reading::cut(word, 2)));
@@ -66,14 +105,24 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
 
 /// What a known program does.
 pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
-    let Some(entry) = reading.entry() else { return Outcome::default() };
-    let mut out = Outcome { known: true, ..Outcome::default() };
+    let Some(entry) = reading.entry() else {
+        return Outcome::default();
+    };
+    let mut out = Outcome {
+        known: true,
+        ..Outcome::default()
+    };
 
     let below = reading.sets(Set::Below);
     let hidden = reading.sets(Set::Hidden);
     let dir = folder(&reading);
-    let harmless = reading.entries.iter().rev().map(|entry| entry.harmless).find(|list| !list.is_empty());
-    let mut judge = Judge::new(words, None, dir, harmless.unwrap_or(&[]));
+    let harmless = reading
+        .entries
+        .iter()
+        .rev()
+        .map(|entry| entry.harmless)
+        .find(|list| !list.is_empty());
+    let mut judge = Judge::new(words, dir, harmless.unwrap_or(&[]));
     judge.below = below;
     judge.hidden = hidden;
 
@@ -86,31 +135,70 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         value_of(&reading, found, entry, &mut judge);
     }
     for (at, value) in &reading.loose {
-        judge.value(Slot { kind: Kind::Maybe, named: false }, value, *at, *at, false);
+        judge.value(
+            Slot {
+                kind: Kind::Maybe,
+                named: false,
+            },
+            value,
+            *at,
+            *at,
+            false,
+        );
     }
     if let Some(at) = reading.hidden {
-        judge.escalate("an option that is not known may take the subcommand for its value", at);
+        judge.escalate(
+            "an option that is not known may take the subcommand for its value",
+            at,
+        );
     }
     for at in &reading.assignments {
         if let Some(word) = words.get(*at) {
-            judge.value(Slot { kind: Kind::Assign, named: true }, word, *at, *at, true);
+            judge.value(
+                Slot {
+                    kind: Kind::Assign,
+                    named: true,
+                },
+                word,
+                *at,
+                *at,
+                true,
+            );
         }
     }
     let paths = operands(&reading, entry, words, &mut judge);
     implied(&reading, entry, words, paths, stdin, &mut judge);
     for (from, end) in &reading.commands {
-        judge.starts.push((*from, Starts::Words { from: *from, end: *end, more: true }));
+        judge.starts.push((
+            *from,
+            Starts::Words {
+                from: *from,
+                end: *end,
+                more: true,
+            },
+        ));
     }
-    starts(&reading, entry, words, stdin, &mut judge);
+    starting::starts(&reading, entry, words, stdin, &mut judge);
 
-    let Judge { mut effects, escalations, mut starts, .. } = judge;
+    let Judge {
+        mut effects,
+        escalations,
+        mut starts,
+        ..
+    } = judge;
     effects.sort_by_key(|(at, _)| *at);
     starts.sort_by_key(|(at, _)| *at);
     out.effects = effects.into_iter().map(|(_, effect)| effect).collect();
     out.escalations = escalations;
     out.starts = starts.into_iter().map(|(_, starts)| starts).collect();
-    let opaque = out.starts.iter().any(|starts| matches!(starts, Starts::Opaque(_) | Starts::File { .. } | Starts::Code { .. }));
-    out.transparent = entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
+    let opaque = out.starts.iter().any(|starts| {
+        matches!(
+            starts,
+            Starts::Opaque(_) | Starts::File { .. } | Starts::Code { .. }
+        )
+    });
+    out.transparent =
+        entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
     out.roles = reading.roles;
     out.options = reading.options;
@@ -131,22 +219,38 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     let Some(value) = value else { return };
     // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
     let other = |(name, slot): (&'static str, Slot)| spec.names.contains(&name).then_some(slot);
-    let slot = reading.found.iter().flat_map(|found| found.spec.sets).find_map(|set| match set {
-        Set::Value(name, slot) => other((name, *slot)),
-        _ => None,
-    });
+    let slot = reading
+        .found
+        .iter()
+        .flat_map(|found| found.spec.sets)
+        .find_map(|set| match set {
+            Set::Value(name, slot) => other((name, *slot)),
+            _ => None,
+        });
     let (inside, below) = (judge.dir.clone(), std::mem::take(&mut judge.below));
     if entry.style == Style::Bundle {
         judge.dir = None;
     }
-    judge.value(slot.unwrap_or(spec.slot), &value.word, value.at, found.at, value.whole && spec.takes != Takes::Attached);
+    judge.value(
+        slot.unwrap_or(spec.slot),
+        &value.word,
+        value.at,
+        found.at,
+        value.whole && spec.takes != Takes::Attached,
+    );
     (judge.dir, judge.below) = (inside, below);
 }
 
 /// The folder that relative operands start from (`git -C`, `tar -C`, `make -C`).
 fn folder(reading: &Reading) -> Option<Word> {
-    let folders = reading.found.iter().filter(|found| found.spec.slot.kind == Kind::Dir);
-    folders.filter_map(|found| found.value.as_ref()).map(|value| value.word.clone()).reduce(|base, next| super::values::join(&base, &next))
+    let folders = reading
+        .found
+        .iter()
+        .filter(|found| found.spec.slot.kind == Kind::Dir);
+    folders
+        .filter_map(|found| found.value.as_ref())
+        .map(|value| value.word.clone())
+        .reduce(|base, next| super::values::join(&base, &next))
 }
 
 /// The operands, each as the entry says; returns how many were paths.
@@ -156,20 +260,36 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         Start::Shell | Start::Code | Start::Source => return 0,
         _ => reading.rest.is_some(),
     };
-    let default = Slot { kind: if reading.stray.is_some() { Kind::Maybe } else { Kind::Text }, named: false };
-    let signature = entry.operands.unwrap_or(Signature { first: &[], rest: default, last: &[] });
-    let replaced = reading.found.iter().find_map(|found| {
-        found.spec.sets.iter().find_map(|set| match set {
-            Set::Rest(slot) => Some((*slot, found.at)),
-            _ => None,
-        })
+    let default = Slot {
+        kind: if reading.stray.is_some() {
+            Kind::Maybe
+        } else {
+            Kind::Text
+        },
+        named: false,
+    };
+    let signature = entry.operands.unwrap_or(Signature {
+        first: &[],
+        rest: default,
+        last: &[],
     });
-    let first = if reading.sets(Set::NoFirst) { &[] } else { signature.first };
-    let last = if replaced.is_some() || reading.sets(Set::NoLast) { &[] } else { signature.last };
+    let replaced = reading.replaced();
+    let first = if reading.sets(Set::NoFirst) {
+        &[]
+    } else {
+        signature.first
+    };
+    let last = if replaced.is_some() || reading.sets(Set::NoLast) {
+        &[]
+    } else {
+        signature.last
+    };
     let count = reading.operands.len();
-    let from_last = count.saturating_sub(last.len()).max(first.len());
     // With `--` before it a revision is surely a path.
-    let dashes = words.iter().position(|word| word.text() == Some("--")).unwrap_or(usize::MAX);
+    let dashes = words
+        .iter()
+        .position(|word| word.text() == Some("--"))
+        .unwrap_or(usize::MAX);
     let below = judge.below;
     let mut paths = 0;
     for (nth, at) in reading.operands.iter().enumerate() {
@@ -184,16 +304,21 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         if let Some(kind) = first.get(nth) {
             slot = *kind;
             judge.below = false;
-        } else if nth >= from_last && (count > last.len() || !last.is_empty() && count == 1 && first.is_empty()) && !last.is_empty() {
-            slot = last.get(nth - from_last).copied().unwrap_or(TEXT);
-            if count <= last.len() {
-                slot = signature.rest;
-            }
-            judge.below = false;
+        } else if nth + last.len() >= count && !last.is_empty() {
             // `cp a *`: the last of several names is written, the others are read.
-            if word.text().is_none() && started_as_rest(word) {
-                judge.value(signature.rest, word, *at, *at, true);
+            let several = may_be_several(word);
+            let enough = count > first.len() + last.len();
+            if several || !enough {
+                judge.value(slot, word, *at, *at, true);
             }
+            if !several && !enough {
+                continue;
+            }
+            slot = last
+                .get(nth + last.len() - count)
+                .copied()
+                .unwrap_or(signature.rest);
+            judge.below = false;
         } else if let Some((kind, option)) = replaced {
             (slot, naming) = (kind, option);
         }
@@ -205,7 +330,11 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
             };
         }
         // A word before this one may be an option that takes the place of the text: `grep $X .env`.
-        if slot.kind == Kind::Text && !slot.named && nth < first.len() && reading.doubt.is_some_and(|doubt| doubt < *at) {
+        if slot.kind == Kind::Text
+            && !slot.named
+            && nth < first.len()
+            && reading.doubt.is_some_and(|doubt| doubt < *at)
+        {
             slot.kind = Kind::Maybe;
         }
         paths += usize::from(!matches!(slot.kind, Kind::Text | Kind::Sed | Kind::Awk));
@@ -218,8 +347,8 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
 }
 
 /// Whether the word may stand for several.
-fn started_as_rest(word: &Word) -> bool {
-    word.splits || !word.is_unknown()
+fn may_be_several(word: &Word) -> bool {
+    word.splits || (word.text().is_none() && !word.is_unknown())
 }
 
 /// `of=FILE` of `dd`.
@@ -230,17 +359,20 @@ fn pair(entry: &Entry, word: &Word) -> Option<(Slot, Word)> {
 }
 
 /// Works on `.` where no path is given, and writes unknown names where an archive is unpacked.
-fn implied(reading: &Reading, entry: &Entry, words: &[Word], paths: usize, stdin: Stdin, judge: &mut Judge) {
+fn implied(
+    reading: &Reading,
+    entry: &Entry,
+    words: &[Word],
+    paths: usize,
+    stdin: Stdin,
+    judge: &mut Judge,
+) {
     let here = || words.first().map(|word| Word::known(".", word.span));
     if paths == 0 && (entry.implied || reading.sets(Set::Implied)) {
         let Some(here) = here() else { return };
-        let replaced = reading.found.iter().find_map(|found| {
-            found.spec.sets.iter().find_map(|set| match set {
-                Set::Rest(slot) => Some((*slot, found.at)),
-                _ => None,
-            })
-        });
-        let (slot, naming) = replaced.unwrap_or((entry.operands.map_or(TEXT, |operands| operands.rest), 0));
+        let replaced = reading.replaced();
+        let (slot, naming) =
+            replaced.unwrap_or((entry.operands.map_or(TEXT, |operands| operands.rest), 0));
         // `rg x` searches what is fed to it, where something is.
         if slot.kind != Kind::ReadShown || stdin == Stdin::None {
             judge.value(slot, &here, words.len(), naming, false);
@@ -257,200 +389,45 @@ fn implied(reading: &Reading, entry: &Entry, words: &[Word], paths: usize, stdin
         let Some(here) = here() else { return };
         let dir = judge.dir.clone();
         let value = dir.unwrap_or(here);
-        judge.path(&value, words.len(), None, Mode::Write, Reach::SomethingBelow, true);
-    }
-}
-
-/// What the operands start.
-fn starts(reading: &Reading, entry: &Entry, words: &[Word], stdin: Stdin, judge: &mut Judge) {
-    let operands = &reading.operands;
-    let rest = reading.rest;
-    let end = words.len();
-    let opaque = |judge: &mut Judge, at: usize| {
-        let shown = words.get(at).map(Word::shown).unwrap_or_default();
-        judge.starts.push((at, Starts::Opaque(format!("what `{shown}` makes of the words after it cannot be computed"))));
-    };
-    // `docker $X alpine`: it may be a subcommand that starts something.
-    if let Some(stray) = reading.stray.filter(|stray| words.get(*stray).is_some_and(|word| word.text().is_none())) {
-        if entry.subs.iter().any(|(_, sub)| sub.starts != Start::Nothing) {
-            opaque(judge, stray);
-        }
-    }
-    match entry.starts {
-        Start::Nothing => {}
-        Start::Opaque => {
-            if operands.iter().any(|at| *at > 0) {
-                opaque(judge, 0);
-            }
-        }
-        Start::Words | Start::WordsMore => {
-            if let Some(from) = rest {
-                let more = entry.starts == Start::WordsMore;
-                judge.starts.push((from, Starts::Words { from, end, more }));
-            }
-            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
-                opaque(judge, doubt);
-            }
-        }
-        Start::Joined => {
-            if let Some(from) = rest {
-                judge.starts.push((from, joined(from, end, false)));
-            }
-            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
-                opaque(judge, doubt);
-            }
-        }
-        Start::Parallel => parallel(rest, words, stdin, judge),
-        Start::Shell => {
-            let arguments = shell(reading, words, stdin, judge);
-            // A script that cannot be computed is opaque by itself: `bash -c "$X"`.
-            let script = operands.first().filter(|_| reading.sets(Set::Script));
-            let splits = |at: usize| words.get(at).is_some_and(|word| word.splits);
-            if let Some(doubt) = reading.doubt.filter(|doubt| script != Some(doubt) || splits(*doubt)) {
-                opaque(judge, doubt);
-            }
-            maybe(operands, arguments, words, judge);
-        }
-        Start::Source => {
-            if let Some((at, word)) = operands.first().and_then(|at| Some((*at, words.get(*at)?))) {
-                judge.value(Slot { kind: Kind::Read, named: false }, word, at, at, true);
-                judge.starts.push((at, Starts::File { word: at }));
-                maybe(operands, 1, words, judge);
-            }
-        }
-        Start::Code => {
-            let arguments = code(reading, entry, words, stdin, judge);
-            maybe(operands, arguments, words, judge);
-        }
-    }
-}
-
-/// A shell: `-c SCRIPT`, `-s`, a script file or standard input. Returns how many operands it took.
-fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> usize {
-    let first = reading.operands.first().copied();
-    if reading.sets(Set::Stop) {
-        return 0;
-    }
-    if reading.sets(Set::Script) {
-        if let Some(word) = first {
-            let args = reading.operands.get(1).copied();
-            judge.starts.push((word, Starts::Script { word, args }));
-        }
-        return 1;
-    }
-    let input = |text: Option<&str>| matches!(text, Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
-    let text = first.and_then(|at| words.get(at)).map(Word::text);
-    match first {
-        Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(input) => {
-            if let Some(word) = words.get(at) {
-                judge.value(Slot { kind: Kind::Read, named: false }, word, at, at, true);
-            }
-            judge.starts.push((at, Starts::File { word: at }));
-            1
-        }
-        _ => {
-            if stdin == Stdin::Fed || reading.sets(Set::Stdin) {
-                judge.starts.push((0, Starts::Stdin));
-            }
-            usize::from(text.is_some_and(input))
-        }
-    }
-}
-
-/// An interpreter: code in an option, a file of code, or standard input. Returns how many operands it took.
-fn code(reading: &Reading, entry: &Entry, words: &[Word], stdin: Stdin, judge: &mut Judge) -> usize {
-    let replaced = reading.found.iter().find_map(|found| {
-        found.spec.sets.iter().find_map(|set| match set {
-            Set::Rest(slot) => Some((*slot, found.at)),
-            _ => None,
-        })
-    });
-    let first = reading.operands.first().and_then(|at| Some((*at, words.get(*at)?)));
-    let skips = reading.sets(Set::NoFirst) || reading.sets(Set::Stop) || reading.found.iter().any(|found| found.spec.sets.contains(&Set::End));
-    let mut taken = 0;
-    if !skips {
-        match first {
-            Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
-                judge.value(Slot { kind: Kind::Read, named: false }, word, at, at, true);
-                judge.starts.push((at, Starts::Code { word: at }));
-                taken = 1;
-            }
-            Some(_) => {
-                judge.escalations.push(Escalation { what: "runs code from standard input".to_owned(), at: Trigger::Unnamed });
-                taken = 1;
-            }
-            None if stdin == Stdin::Fed && entry.subs.is_empty() => {
-                judge.escalations.push(Escalation { what: "runs code from standard input".to_owned(), at: Trigger::Unnamed });
-            }
-            None => {}
-        }
-    }
-    if let Some((slot, option)) = replaced {
-        for at in reading.operands.iter().skip(taken) {
-            if let Some(word) = words.get(*at) {
-                judge.value(slot, word, *at, option, true);
-            }
-        }
-        return reading.operands.len();
-    }
-    taken
-}
-
-/// The arguments of a script: what it does with them is not known.
-fn maybe(operands: &[usize], from: usize, words: &[Word], judge: &mut Judge) {
-    for at in operands.iter().skip(from) {
-        if let Some(word) = words.get(*at) {
-            judge.value(Slot { kind: Kind::Maybe, named: false }, word, *at, *at, true);
-        }
-    }
-}
-
-/// One word is a script; several are one joined by blanks.
-fn joined(from: usize, end: usize, more: bool) -> Starts {
-    if end == from + 1 && !more {
-        Starts::Script { word: from, args: None }
-    } else {
-        Starts::Joined { from, end, more }
-    }
-}
-
-/// `parallel CMD ::: a b`: the command, then arguments, which are commands themselves where there is none.
-fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge) {
-    let begin = rest.unwrap_or(words.len());
-    let mark = |word: &Word| word.text().is_some_and(|text| matches!(text, ":::" | ":::+" | "::::" | "::::+"));
-    let end = words.iter().enumerate().skip(begin).find(|(_, word)| mark(word)).map_or(words.len(), |(at, _)| at);
-    if begin < end {
-        judge.starts.push((begin, joined(begin, end, true)));
-    } else if stdin == Stdin::Fed && end == words.len() {
-        judge.starts.push((begin, Starts::Stdin));
-    }
-    let mut files = false;
-    for (at, word) in words.iter().enumerate().skip(end) {
-        if mark(word) {
-            files = word.text().is_some_and(|text| text.starts_with("::::"));
-        } else if files {
-            judge.value(Slot { kind: Kind::Read, named: false }, word, at, at, true);
-            if begin == end {
-                judge.starts.push((at, Starts::Opaque(format!("runs the lines of `{}`", word.shown()))));
-            }
-        } else if begin == end {
-            judge.starts.push((at, Starts::Script { word: at, args: None }));
-        } else {
-            judge.value(Slot { kind: Kind::Maybe, named: false }, word, at, at, true);
-        }
+        judge.path(
+            &value,
+            words.len(),
+            None,
+            Mode::Write,
+            Reach::SomethingBelow,
+            true,
+        );
     }
 }
 
 /// Whether everything the command does by itself is reading.
 fn only_reads(reading: &Reading, out: &Outcome) -> bool {
     let own = reading.entries.iter().rev().find_map(|entry| entry.does);
-    let set = reading.found.iter().flat_map(|found| found.spec.sets).filter_map(|set| match set {
-        Set::Does(does) => Some(*does),
-        _ => None,
-    });
-    let does = set.last().or(own).unwrap_or(Does::Reads);
-    let writes = |effect: &Effect| matches!(effect.what, What::Path { mode: Mode::Write, certain: true, .. });
-    let runs = |starts: &Starts| !matches!(starts, Starts::Words { .. } | Starts::Script { .. } | Starts::Joined { .. });
+    let mut set = reading
+        .found
+        .iter()
+        .flat_map(|found| found.spec.sets)
+        .filter_map(|set| match set {
+            Set::Does(does) => Some(*does),
+            _ => None,
+        });
+    let does = set.next_back().or(own).unwrap_or(Does::Reads);
+    let writes = |effect: &Effect| {
+        matches!(
+            effect.what,
+            What::Path {
+                mode: Mode::Write,
+                certain: true,
+                ..
+            }
+        )
+    };
+    let runs = |starts: &Starts| {
+        !matches!(
+            starts,
+            Starts::Words { .. } | Starts::Script { .. } | Starts::Joined { .. }
+        )
+    };
     matches!(does, Does::Nothing | Does::Reads | Does::Connects)
         && reading.stray.is_none()
         && !out.effects.iter().any(writes)

@@ -4,7 +4,7 @@
 //! the subcommand, where a started command begins. Says nothing about what any of it does.
 
 use super::{Opt, Role};
-use crate::call::programs::{Entry, Kind, Set, Spec, Start, Style, Takes};
+use crate::call::programs::{Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 
 /// An option of the table, found among the words.
@@ -56,9 +56,21 @@ impl Reading {
         self.entries.last().copied()
     }
 
+    /// What an option makes of the operands, and where it stands.
+    pub fn replaced(&self) -> Option<(Slot, usize)> {
+        self.found.iter().find_map(|found| {
+            found.spec.sets.iter().find_map(|set| match set {
+                Set::Rest(slot) => Some((*slot, found.at)),
+                _ => None,
+            })
+        })
+    }
+
     /// Whether an option sets this.
     pub fn sets(&self, wanted: Set) -> bool {
-        self.found.iter().any(|found| found.spec.sets.contains(&wanted))
+        self.found
+            .iter()
+            .any(|found| found.spec.sets.contains(&wanted))
     }
 }
 
@@ -83,7 +95,14 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         reading.entries.push(sub);
         reading.chosen.push(0);
     }
-    Reader { words, at: 1, ended: false, unlisted: None, reading: &mut reading }.run();
+    Reader {
+        words,
+        at: 1,
+        ended: false,
+        unlisted: None,
+        reading: &mut reading,
+    }
+    .run();
     reading
 }
 
@@ -118,8 +137,15 @@ impl Reader<'_> {
                     self.long(word, at);
                 }
             } else if prefix.starts_with('-') && (prefix.len() > 1 || !pure) {
-                if style == Style::Single { self.long(word, at) } else { self.cluster(word, at, 1) }
-            } else if prefix.len() > 1 && prefix.starts_with('+') && self.spec(prefix.get(..2).unwrap_or("")).is_some() {
+                if style == Style::Single {
+                    self.long(word, at)
+                } else {
+                    self.cluster(word, at, 1)
+                }
+            } else if prefix.len() > 1
+                && prefix.starts_with('+')
+                && self.spec(prefix.get(..2).unwrap_or("")).is_some()
+            {
                 self.cluster(word, at, 1);
             } else if at == 1 && style == Style::Bundle && pure && !prefix.contains('/') {
                 self.cluster(word, at, 0);
@@ -163,18 +189,34 @@ impl Reader<'_> {
 
     fn operand(&mut self, at: usize) {
         self.at = at + 1;
-        let Some(word) = self.words.get(at) else { return };
-        let Some(entry) = self.reading.entry() else { return };
+        let Some(word) = self.words.get(at) else {
+            return;
+        };
+        let Some(entry) = self.reading.entry() else {
+            return;
+        };
         let text = word.text();
         if entry.style == Style::Single && matches!(text, Some("(" | ")" | "!" | ",")) {
             return self.role(at, Role::Option);
         }
-        if self.reading.operands.is_empty() && self.reading.stray.is_none() && !entry.subs.is_empty() && !self.ended {
-            let found = text.and_then(|text| entry.subs.binary_search_by(|(name, _)| (*name).cmp(text)).ok());
+        if self.reading.operands.is_empty()
+            && self.reading.stray.is_none()
+            && !entry.subs.is_empty()
+            && !self.ended
+        {
+            let found = text.and_then(|text| {
+                entry
+                    .subs
+                    .binary_search_by(|(name, _)| (*name).cmp(text))
+                    .ok()
+            });
             if let Some((_, sub)) = found.and_then(|found| entry.subs.get(found)) {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
-                self.reading.hidden = self.reading.hidden.or(self.unlisted.filter(|option| option + 1 == at));
+                self.reading.hidden = self
+                    .reading
+                    .hidden
+                    .or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
             }
@@ -194,7 +236,9 @@ impl Reader<'_> {
             }
         }
         let begins = match entry.starts {
-            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel => !self.reading.sets(Set::Stop),
+            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel => {
+                !self.reading.sets(Set::Stop)
+            }
             _ => false,
         };
         if begins {
@@ -202,7 +246,10 @@ impl Reader<'_> {
                 Some("-") => text, // `env -`: an empty environment
                 _ => word.prefix().split_once('=').map(|(name, _)| name),
             };
-            if entry.assignments && self.reading.operands.len() >= entry.skip && name.is_some_and(|name| !name.is_empty()) {
+            if entry.assignments
+                && self.reading.operands.len() >= entry.skip
+                && name.is_some_and(|name| !name.is_empty())
+            {
                 self.reading.assignments.push(at);
                 return self.role(at, Role::Skipped);
             }
@@ -217,13 +264,25 @@ impl Reader<'_> {
             return;
         }
         self.reading.operands.push(at);
-        if entry.style == Style::Posix || matches!(entry.starts, Start::Shell | Start::Code | Start::Source) {
+        if entry.style == Style::Posix
+            || matches!(entry.starts, Start::Shell | Start::Code | Start::Source)
+        {
             self.ended = true;
         }
     }
 
     /// The started command begins here.
     fn begin(&mut self, at: usize, entry: &Entry) {
+        // `timeout 5 -- rm x`.
+        let dashes = self
+            .words
+            .get(at)
+            .is_some_and(|word| word.text() == Some("--"));
+        let at = if dashes && at + 1 < self.words.len() {
+            at + 1
+        } else {
+            at
+        };
         self.reading.rest = Some(at);
         self.skip_before(at);
         // Who runs it, or where, stays a word that patterns see: `ssh * uptime`.
@@ -259,23 +318,57 @@ impl Reader<'_> {
         if word.text().is_none() && tail.is_none() {
             // `--$X`, `--out*`: any option that begins so, with any value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt { names: vec![word.shown()], value: None, at, sure: false });
+            self.reading.options.push(Opt {
+                names: vec![word.shown()],
+                value: None,
+                at,
+                sure: false,
+            });
             return;
         }
         // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
         let single = self.style() == Style::Single;
-        let name = if single { name.strip_prefix('-').filter(|rest| rest.starts_with('-')).unwrap_or(name) } else { name };
-        let spec = self.spec(name).or_else(|| if single { self.attached(name) } else { self.shortened(name) });
+        let name = if single {
+            name.strip_prefix('-')
+                .filter(|rest| rest.starts_with('-'))
+                .unwrap_or(name)
+        } else {
+            name
+        };
+        let spec = self.spec(name).or_else(|| {
+            if single {
+                self.attached(name)
+            } else {
+                self.shortened(name)
+            }
+        });
         let Some(spec) = spec else {
             let value = tail.map(|tail| cut(word, tail));
             return self.unlisted(name.to_owned(), value, at, true);
         };
-        let value = tail.map(|tail| Value { word: cut(word, tail), at, whole: false });
-        let value = value.or_else(|| match (single, spec.names.iter().find(|known| name.starts_with(**known))) {
-            (true, Some(known)) if known.len() < name.len() => Some(Value { word: cut(word, known.len()), at, whole: false }),
-            _ => None,
+        let value = tail.map(|tail| Value {
+            word: cut(word, tail),
+            at,
+            whole: false,
         });
-        let known = spec.names.iter().find(|known| **known == name).or_else(|| spec.names.iter().find(|known| known.starts_with(name)));
+        let value = value.or_else(|| {
+            match (
+                single,
+                spec.names.iter().find(|known| name.starts_with(**known)),
+            ) {
+                (true, Some(known)) if known.len() < name.len() => Some(Value {
+                    word: cut(word, known.len()),
+                    at,
+                    whole: false,
+                }),
+                _ => None,
+            }
+        });
+        let known = spec
+            .names
+            .iter()
+            .find(|known| **known == name)
+            .or_else(|| spec.names.iter().find(|known| known.starts_with(name)));
         self.option(spec, known.copied().unwrap_or(name), value, at);
     }
 
@@ -284,15 +377,25 @@ impl Reader<'_> {
         if name.len() < 3 {
             return None;
         }
-        let mut fitting = self.specs().filter(|spec| spec.names.iter().any(|known| known.starts_with(name) && known.starts_with("--")));
+        let mut fitting = self.specs().filter(|spec| {
+            spec.names
+                .iter()
+                .any(|known| known.starts_with(name) && known.starts_with("--"))
+        });
         let first = fitting.next()?;
-        fitting.all(|other| std::ptr::eq(first, other)).then_some(first)
+        fitting
+            .all(|other| std::ptr::eq(first, other))
+            .then_some(first)
     }
 
     /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
     fn attached(&self, name: &str) -> Option<&'static Spec> {
         self.specs().find(|spec| {
-            spec.takes == Takes::Attached && spec.names.iter().any(|known| known.len() == 2 && name.starts_with(*known))
+            spec.takes == Takes::Attached
+                && spec
+                    .names
+                    .iter()
+                    .any(|known| known.len() == 2 && name.starts_with(*known))
         })
     }
 
@@ -302,14 +405,29 @@ impl Reader<'_> {
         self.role(at, Role::Option);
         let prefix = word.prefix();
         let letters = prefix.get(skip..).unwrap_or("");
-        let sign = if skip == 0 { "-" } else { prefix.get(..1).unwrap_or("-") };
+        let sign = if skip == 0 {
+            "-"
+        } else {
+            prefix.get(..1).unwrap_or("-")
+        };
         // `head -5`, `kill -9`, `git log -3`.
-        if !letters.is_empty() && letters.bytes().all(|b| b.is_ascii_digit()) && word.text().is_some() && self.spec(prefix.get(..2).unwrap_or("")).is_none() {
-            self.reading.options.push(Opt { names: vec![prefix.to_owned()], value: None, at, sure: true });
+        if !letters.is_empty()
+            && letters.bytes().all(|b| b.is_ascii_digit())
+            && word.text().is_some()
+            && self.spec(prefix.get(..2).unwrap_or("")).is_none()
+        {
+            self.reading.options.push(Opt {
+                names: vec![prefix.to_owned()],
+                value: None,
+                at,
+                sure: true,
+            });
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
-        let whole = self.specs().find(|spec| letters.len() > 1 && spec.names.contains(&prefix));
+        let whole = self
+            .specs()
+            .find(|spec| letters.len() > 1 && spec.names.contains(&prefix));
         if let Some(spec) = whole {
             return self.option(spec, prefix, None, at);
         }
@@ -329,7 +447,11 @@ impl Reader<'_> {
                 // In `tar xfz a b` each value is a word of its own, in order.
                 Takes::Value | Takes::Two if skip == 0 => self.option(spec, &buffer, None, at),
                 Takes::Value | Takes::Attached | Takes::Two if tail => {
-                    let value = Value { word: cut(word, after), at, whole: false };
+                    let value = Value {
+                        word: cut(word, after),
+                        at,
+                        whole: false,
+                    };
                     return self.option(spec, &buffer, Some(value), at);
                 }
                 Takes::Value | Takes::Attached | Takes::Two => self.option(spec, &buffer, None, at),
@@ -338,34 +460,67 @@ impl Reader<'_> {
         if word.text().is_none() {
             // `-r$X`: more letters, perhaps with a value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt { names: vec![word.shown()], value: None, at, sure: false });
+            self.reading.options.push(Opt {
+                names: vec![word.shown()],
+                value: None,
+                at,
+                sure: false,
+            });
         }
     }
 
     /// An option that the table does not list: it takes no value, for the table lists all that do.
     fn unlisted(&mut self, name: String, value: Option<Word>, at: usize, sure: bool) {
         let launches = self.reading.entry().is_some_and(|entry| {
-            matches!(entry.starts, Start::Words | Start::WordsMore | Start::Joined | Start::Shell | Start::Parallel)
+            matches!(
+                entry.starts,
+                Start::Words | Start::WordsMore | Start::Joined | Start::Shell | Start::Parallel
+            )
         });
         if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {
             self.reading.doubt.get_or_insert(at);
         }
         match &value {
             Some(value) => self.reading.loose.push((at, value.clone())),
-            None if !matches!(name.as_str(), "--help" | "-h" | "--version" | "-V" | "-v" | "--verbose" | "-q" | "--quiet") => self.unlisted = Some(at),
+            None if !matches!(
+                name.as_str(),
+                "--help" | "-h" | "--version" | "-V" | "-v" | "--verbose" | "-q" | "--quiet"
+            ) =>
+            {
+                self.unlisted = Some(at)
+            }
             None => {}
         }
-        self.reading.options.push(Opt { names: vec![name], value, at, sure });
+        self.reading.options.push(Opt {
+            names: vec![name],
+            value,
+            at,
+            sure,
+        });
     }
 
     fn option(&mut self, spec: &'static Spec, typed: &str, value: Option<Value>, at: usize) {
         let mut value = value;
         let mut names = Vec::with_capacity(spec.names.len());
         names.push(typed.to_owned());
-        names.extend(spec.names.iter().filter(|name| **name != typed).map(|name| (*name).to_owned()));
+        names.extend(
+            spec.names
+                .iter()
+                .filter(|name| **name != typed)
+                .map(|name| (*name).to_owned()),
+        );
         if spec.slot.kind == Kind::Command {
-            self.reading.options.push(Opt { names, value: None, at, sure: true });
-            self.reading.found.push(Found { spec, at, value: None });
+            self.reading.options.push(Opt {
+                names,
+                value: None,
+                at,
+                sure: true,
+            });
+            self.reading.found.push(Found {
+                spec,
+                at,
+                value: None,
+            });
             return self.command();
         }
         let wanted = match spec.takes {
@@ -376,12 +531,21 @@ impl Reader<'_> {
         };
         for _ in 0..wanted {
             if let Some(next) = self.words.get(self.at) {
-                value = Some(Value { word: next.clone(), at: self.at, whole: true });
+                value = Some(Value {
+                    word: next.clone(),
+                    at: self.at,
+                    whole: true,
+                });
                 self.role(self.at, Role::Value);
                 self.at += 1;
             }
         }
-        self.reading.options.push(Opt { names, value: value.as_ref().map(|value| value.word.clone()), at, sure: true });
+        self.reading.options.push(Opt {
+            names,
+            value: value.as_ref().map(|value| value.word.clone()),
+            at,
+            sure: true,
+        });
         if spec.sets.contains(&Set::End) {
             self.ended = true;
         }
@@ -409,7 +573,11 @@ impl Reader<'_> {
 
 /// The word without its first bytes, which are text.
 pub(super) fn cut(word: &Word, bytes: usize) -> Word {
-    let mut out = Word { pieces: Vec::with_capacity(word.pieces.len()), span: word.span, splits: word.splits };
+    let mut out = Word {
+        pieces: Vec::with_capacity(word.pieces.len()),
+        span: word.span,
+        splits: word.splits,
+    };
     for (at, piece) in word.pieces.iter().enumerate() {
         match piece {
             Piece::Text(text) if at == 0 => {

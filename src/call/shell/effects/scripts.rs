@@ -16,12 +16,16 @@ pub(super) enum Touch {
     Unclear(&'static str),
 }
 
-const LOST: Touch = Touch::Unclear("its script is not understood: it may write files or run commands");
+const LOST: Touch =
+    Touch::Unclear("its script is not understood: it may write files or run commands");
 
 /// What a `sed` script does.
 pub(super) fn sed(script: &str) -> Vec<Touch> {
     let mut out = Vec::new();
-    let mut sed = Sed { rest: script, out: &mut out };
+    let mut sed = Sed {
+        rest: script,
+        out: &mut out,
+    };
     if sed.commands().is_none() {
         out.push(LOST);
     }
@@ -60,7 +64,9 @@ impl Sed<'_> {
     fn commands(&mut self) -> Option<()> {
         loop {
             self.skip(|c| c.is_whitespace() || c == ';');
-            let Some(c) = self.peek() else { return Some(()) };
+            let Some(c) = self.peek() else {
+                return Some(());
+            };
             if c == '#' {
                 self.line();
                 continue;
@@ -86,7 +92,9 @@ impl Sed<'_> {
                     self.delimited(mark, true)?;
                     self.skip(|c| c == 'I' || c == 'M');
                 }
-                '0'..='9' | '$' | '~' | '+' => self.skip(|c| c.is_ascii_digit() || matches!(c, '$' | '~' | '+')),
+                '0'..='9' | '$' | '~' | '+' => {
+                    self.skip(|c| c.is_ascii_digit() || matches!(c, '$' | '~' | '+'))
+                }
                 ',' => {
                     self.next();
                 }
@@ -110,7 +118,9 @@ impl Sed<'_> {
                         match self.next()? {
                             ']' => break,
                             '[' => {
-                                if let Some(kind) = self.peek().filter(|c| matches!(c, ':' | '.' | '=')) {
+                                if let Some(kind) =
+                                    self.peek().filter(|c| matches!(c, ':' | '.' | '='))
+                                {
                                     self.next();
                                     let end = format!("{kind}]");
                                     let at = self.rest.find(&end)?;
@@ -132,7 +142,8 @@ impl Sed<'_> {
 
     fn command(&mut self) -> Option<()> {
         match self.next()? {
-            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'F' | 'z' => {}
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
+            | 'F' | 'z' => {}
             'q' | 'Q' | 'l' | 'L' => self.skip(|c| c.is_ascii_digit() || c == ' '),
             ':' | 'b' | 't' | 'T' | 'v' => self.skip(|c| !matches!(c, ';' | '\n' | '}')),
             'a' | 'i' | 'c' => loop {
@@ -146,7 +157,9 @@ impl Sed<'_> {
             'w' | 'W' => self.file(Mode::Write),
             'e' => {
                 let command = self.line();
-                self.out.push(Touch::Runs(Some(command).filter(|command| !command.is_empty())));
+                self.out.push(Touch::Runs(
+                    Some(command).filter(|command| !command.is_empty()),
+                ));
             }
             'y' => {
                 let mark = self.next()?;
@@ -188,7 +201,10 @@ impl Sed<'_> {
 
     fn file(&mut self, mode: Mode) {
         let name = self.line();
-        if !matches!(name.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/null" | "") {
+        if !matches!(
+            name.as_str(),
+            "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/null" | ""
+        ) {
             self.out.push(Touch::File(mode, name));
         }
     }
@@ -208,12 +224,16 @@ pub(super) fn awk(program: &str) -> Vec<Touch> {
             Token::Close => depth -= 1,
             Token::End => printing = None,
             Token::Name("print" | "printf") => printing = Some(depth),
-            Token::Name("system") => out.push(Touch::Runs(match (tokens.get(at + 2), tokens.get(at + 3)) {
-                (Some(Token::Text(command)), Some(Token::Close)) => Some(command.clone()),
-                _ => None,
-            })),
+            Token::Name("system") => out.push(Touch::Runs(
+                match (tokens.get(at + 2), tokens.get(at + 3)) {
+                    (Some(Token::Text(command)), Some(Token::Close)) => Some(command.clone()),
+                    _ => None,
+                },
+            )),
             Token::Name("getline") => {}
-            Token::Name("ARGV") if assigned(&tokens, at) => out.push(Touch::Unclear("its program chooses the files it reads")),
+            Token::Name("ARGV") if assigned(&tokens, at) => {
+                out.push(Touch::Unclear("its program chooses the files it reads"))
+            }
             Token::Pipe => {
                 // `print | "cmd"`, `"cmd" | getline`.
                 let command = match (before, next) {
@@ -223,8 +243,12 @@ pub(super) fn awk(program: &str) -> Vec<Touch> {
                 };
                 out.push(Touch::Runs(command.cloned()));
             }
-            Token::Less if reads(&tokens, at) => out.push(file(Mode::Read, next, tokens.get(at + 2))),
-            Token::More if printing == Some(depth) => out.push(file(Mode::Write, next, tokens.get(at + 2))),
+            Token::Less if reads(&tokens, at) => {
+                out.push(file(Mode::Read, next, tokens.get(at + 2)))
+            }
+            Token::More if printing == Some(depth) => {
+                out.push(file(Mode::Write, next, tokens.get(at + 2)))
+            }
             Token::Special => out.push(Touch::Unclear("its program loads or calls other code")),
             Token::Lost => out.push(LOST),
             _ => {}
@@ -236,19 +260,35 @@ pub(super) fn awk(program: &str) -> Vec<Touch> {
 
 /// Whether `ARGV` is set here rather than read: an assignment follows in the same statement.
 fn assigned(tokens: &[Token], at: usize) -> bool {
-    tokens.iter().skip(at).take_while(|token| !matches!(token, Token::End)).any(|token| matches!(token, Token::Assign))
+    tokens
+        .iter()
+        .skip(at)
+        .take_while(|token| !matches!(token, Token::End))
+        .any(|token| matches!(token, Token::Assign))
 }
 
 /// Whether this `<` belongs to a `getline`.
 fn reads(tokens: &[Token], at: usize) -> bool {
-    tokens.iter().take(at).rev().take_while(|token| !matches!(token, Token::End)).take(6).any(|token| matches!(token, Token::Name("getline")))
+    tokens
+        .iter()
+        .take(at)
+        .rev()
+        .take_while(|token| !matches!(token, Token::End))
+        .take(6)
+        .any(|token| matches!(token, Token::Name("getline")))
 }
 
 /// The file of a redirection: constant, or anything.
 fn file(mode: Mode, name: Option<&Token>, after: Option<&Token>) -> Touch {
     match (name, after) {
-        (Some(Token::Text(name)), None | Some(Token::End | Token::Close)) if !name.starts_with("/inet") && !name.contains('\\') => Touch::File(mode, name.clone()),
-        _ if mode == Mode::Read => Touch::Unclear("its program reads a file whose name it computes"),
+        (Some(Token::Text(name)), None | Some(Token::End | Token::Close))
+            if !name.starts_with("/inet") && !name.contains('\\') =>
+        {
+            Touch::File(mode, name.clone())
+        }
+        _ if mode == Mode::Read => {
+            Touch::Unclear("its program reads a file whose name it computes")
+        }
         _ => Touch::Unclear("its program writes a file whose name it computes"),
     }
 }
@@ -304,7 +344,10 @@ fn tokens(program: &str) -> Vec<Token<'_>> {
             '!' if second == Some('=') => (Some(Token::Operator), 2),
             '=' => (Some(Token::Assign), 1),
             '@' => (Some(Token::Special), 1),
-            c if c.is_ascii_digit() || c == '.' => (Some(Token::Value), run(rest, |c| c.is_ascii_alphanumeric() || c == '.')),
+            c if c.is_ascii_digit() || c == '.' => (
+                Some(Token::Value),
+                run(rest, |c| c.is_ascii_alphanumeric() || c == '.'),
+            ),
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let len = run(rest, |c| c.is_ascii_alphanumeric() || c == '_');
                 (Some(Token::Name(rest.get(..len).unwrap_or(""))), len)
@@ -324,7 +367,10 @@ fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
 /// A `/` begins a regular expression where no value stands before it.
 fn regex_begins(before: Option<&Token>) -> bool {
     match before {
-        Some(Token::Name(name)) => matches!(*name, "print" | "printf" | "return" | "getline" | "in" | "case"),
+        Some(Token::Name(name)) => matches!(
+            *name,
+            "print" | "printf" | "return" | "getline" | "in" | "case"
+        ),
         Some(Token::Text(_) | Token::Close | Token::Value) => false,
         _ => true,
     }

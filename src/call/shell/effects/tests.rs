@@ -43,14 +43,19 @@ fn split(line: &str) -> Vec<Word> {
                             while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric()) {
                                 name.push(c);
                             }
-                            word.get_or_insert_with(Word::default).pieces.push(Piece::Unknown(name));
+                            word.get_or_insert_with(Word::default)
+                                .pieces
+                                .push(Piece::Unknown(name));
                         }
                         c => text(&mut word, c),
                     }
                 }
             }
             '\\' => text(&mut word, chars.next().unwrap()),
-            '*' => word.get_or_insert_with(Word::default).pieces.push(Piece::Star),
+            '*' => word
+                .get_or_insert_with(Word::default)
+                .pieces
+                .push(Piece::Star),
             '$' => {
                 let mut name = "$".to_owned();
                 while let Some(c) = chars.next_if(|c| c.is_ascii_alphanumeric()) {
@@ -95,10 +100,22 @@ fn shown(line: &str) -> String {
         };
         let value = effect.value.shown();
         all.push(match effect.what {
-            What::Path { mode: Mode::Write, certain: false, .. } => continue,
-            What::Path { mode, reach, certain } => {
+            What::Path {
+                mode: Mode::Write,
+                certain: false,
+                ..
+            } => continue,
+            What::Path {
+                mode,
+                reach,
+                certain,
+            } => {
                 let verb = if mode == Mode::Read { "read" } else { "write" };
-                format!("{verb}{}{bang} {value}{}", if certain { "" } else { "?" }, end(reach))
+                format!(
+                    "{verb}{}{bang} {value}{}",
+                    if certain { "" } else { "?" },
+                    end(reach)
+                )
             }
             What::Name { reach } => format!("name{bang} {value}{}", end(reach)),
             What::Host => format!("host{bang} {value}"),
@@ -123,12 +140,26 @@ fn shown(line: &str) -> String {
             Starts::Opaque(_) => "opaque".to_owned(),
         });
     }
-    let writes = |effect: &Effect| matches!(effect.what, What::Path { mode: Mode::Write, certain: true, .. });
-    let explained = out.effects.iter().any(writes) || !out.escalations.is_empty() || !out.starts.is_empty();
+    let writes = |effect: &Effect| {
+        matches!(
+            effect.what,
+            What::Path {
+                mode: Mode::Write,
+                certain: true,
+                ..
+            }
+        )
+    };
+    let explained =
+        out.effects.iter().any(writes) || !out.escalations.is_empty() || !out.starts.is_empty();
     if out.known && !out.only_reads && !explained {
         all.push("changes".to_owned());
     }
-    if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
+    if all.is_empty() {
+        "nothing".to_owned()
+    } else {
+        all.join(", ")
+    }
 }
 
 fn check(cases: &[(&str, &str)]) {
@@ -136,9 +167,17 @@ fn check(cases: &[(&str, &str)]) {
         .iter()
         .map(|(line, expected)| (line, expected, shown(line)))
         .filter(|(_, expected, found)| expected != &found)
-        .map(|(line, expected, found)| format!("{line}\n    expected {expected}\n    found    {found}"))
+        .map(|(line, expected, found)| {
+            format!("{line}\n    expected {expected}\n    found    {found}")
+        })
         .collect();
-    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} wrong:\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -152,7 +191,10 @@ fn tricky_lines() {
     check(&[
         ("", "nothing"),
         ("$X a", "read? a, opaque"),
-        ("frobnicate .env --file=x -I/y --no", "read? .env, read? x, read? /y"),
+        (
+            "frobnicate .env --file=x -I/y --no",
+            "read? .env, read? x, read? /y",
+        ),
         ("frobnicate -- -x", "read? -x"),
         ("/usr/bin/rm x", "write x"),
         ("/proc/self/root/bin/rm -rf x", "write x/**"),
@@ -185,14 +227,20 @@ fn tricky_lines() {
         ("sed '1,3~k' f", "read f, ! 1,3~k"),
         ("sed --expression='w x' f", "write! x, read f"),
         ("sed -ne p -s --in-place f", "read! f, write! f"),
-        ("awk 'BEGIN{\"date\" | getline d}' f", "read f, ! BEGIN{\"date\" | getline d}, script date"),
+        (
+            "awk 'BEGIN{\"date\" | getline d}' f",
+            "read f, ! BEGIN{\"date\" | getline d}, script date",
+        ),
         ("awk '{print $1 > $2}' f", "read f, ! {print $1 > $2}"),
         ("awk '{printf(\"%s\", $1) > \"o\"}' f", "write! o, read f"),
         ("awk '{print \"a > b\"} # > x' f", "read f"),
         ("awk '/x>y/{n++} END{print n}' f", "read f"),
         ("awk '{print $1; if ($2 > 3) next}' f", "read f"),
         ("awk '{print a[$1 > 2]}' f", "read f"),
-        ("awk '@load \"filefuncs\"; {print}' f", "read f, ! @load \"filefuncs\"; {print}"),
+        (
+            "awk '@load \"filefuncs\"; {print}' f",
+            "read f, ! @load \"filefuncs\"; {print}",
+        ),
         ("awk '{ print > \"/dev/stderr\" }' f", "read f"),
         ("awk \"{print $X}\" f", "read f, ! {print $X}"),
         ("env -S$X ls", "! -S$X, script $X, run ls"),
@@ -205,7 +253,10 @@ fn tricky_lines() {
         ("timeout 5s nice -n 3 rm x", "run nice -n 3 rm x"),
         ("xargs -I% sh -c 'rm %'", "run sh -c rm % …"),
         ("find $D -delete", "write! $D/**"),
-        ("find . -exec sh -c 'rm $0' {} ';' -print", "name ./**, run sh -c rm $0 {} …"),
+        (
+            "find . -exec sh -c 'rm $0' {} ';' -print",
+            "name ./**, run sh -c rm $0 {} …",
+        ),
         ("find . -name $X -delete", "write! ./**"),
         ("grep -rf pats .", "read pats, read ./**"),
         ("grep --recursive x", "read ./**"),
@@ -226,7 +277,7 @@ fn tricky_lines() {
         ("git diff --ou$X", "nothing"),
         ("git branch -v", "nothing"),
         ("git branch -D a", "! -D"),
-        ("git branch topic main", "! topic, ! main"),
+        ("git branch topic main", "! topic"),
         ("git tag -n5", "nothing"),
         ("git stash push -m x", "changes"),
         ("git clone -u 'rm x' a b", "read a, write b, ! -u"),
@@ -237,18 +288,27 @@ fn tricky_lines() {
         ("curl -d@.env h", "read! .env, host h, ! -d@.env"),
         ("curl -F 'a=<b;type=x' h", "read! b, host h, ! -F"),
         ("curl -XPOST -d @- h", "host h, ! -XPOST, ! -d"),
-        ("tar -x -f a --one-top-level -C /p", "read a, name /p, write /p/?"),
+        (
+            "tar -x -f a --one-top-level -C /p",
+            "read a, name /p, write /p/?",
+        ),
         ("tar cvf - src", "read src/**, changes"),
         ("tar --create --file=a b", "write a, read b/**"),
         ("dd bs=1 of=/dev/sda", "write /dev/sda"),
         ("python -Wd -c x", "! -c"),
-        ("python -u x.py -c y", "read x.py, read? -c, read? y, code x.py"),
+        (
+            "python -u x.py -c y",
+            "read x.py, read? -c, read? y, code x.py",
+        ),
         ("| python -m x", "changes"),
         ("node --eval=1", "! --eval=1"),
         ("perl -le 'print 1'", "! -le"),
         ("perl -i.bak -pe s/a/b/ f", "read! f, write! f, ! -pe"),
         ("docker --context c run x", "! --context"),
-        ("docker run -it --rm -v $PWD:/w x ls", "read! $PWD:/w/**, write! $PWD:/w/**, run ls"),
+        (
+            "docker run -it --rm -v $PWD:/w x ls",
+            "read! $PWD/**, write! $PWD/**, run ls",
+        ),
         ("kubectl -n x exec p -- sh -c 'rm y'", "run sh -c rm y"),
         ("ssh -T h -- rm x", "host h, joined rm x"),
         ("scp -P 22 h:a .", "host h, write ."),
@@ -289,19 +349,37 @@ fn programs_that_must_be_known() {
         screen script expect socat busybox ld-linux-x86-64.so.2 eval source . type which git gh curl wget ssh scp rsync docker podman kubectl npm \
         pnpm yarn bun npx bunx uvx pip uv cargo go make cmake ninja python python3 python3.12 node perl ruby php jq yq rg fd systemctl terraform \
         psql sqlite3 openssl xxd iconv [[ ionice taskset chrt";
-    let missing: Vec<&str> = names.split_whitespace().filter(|name| programs::find(name).is_none()).collect();
+    let missing: Vec<&str> = names
+        .split_whitespace()
+        .filter(|name| programs::find(name).is_none())
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
-    assert!(programs::all().len() >= 150, "{} entries", programs::all().len());
+    assert!(
+        programs::all().len() >= 150,
+        "{} entries",
+        programs::all().len()
+    );
 }
 
 /// Every entry that stands alone shows what it does.
 #[test]
 fn every_entry_has_an_example() {
-    let first = |line: &str| split(line.strip_prefix("| ").unwrap_or(line)).first().map(Word::shown).unwrap_or_default();
-    let shown: Vec<&str> =
-        examples::ALL.iter().filter_map(|(line, _)| programs::find(&first(line))).map(|program| program.name).collect();
-    let missing: Vec<&str> =
-        programs::all().iter().map(|program| program.name).filter(|name| !shown.contains(name)).collect();
+    let first = |line: &str| {
+        split(line.strip_prefix("| ").unwrap_or(line))
+            .first()
+            .map(Word::shown)
+            .unwrap_or_default()
+    };
+    let shown: Vec<&str> = examples::ALL
+        .iter()
+        .filter_map(|(line, _)| programs::find(&first(line)))
+        .map(|program| program.name)
+        .collect();
+    let missing: Vec<&str> = programs::all()
+        .iter()
+        .map(|program| program.name)
+        .filter(|name| !shown.contains(name))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -310,28 +388,59 @@ fn every_entry_has_an_example() {
 fn roles_of_words() {
     use Role::{Operand, Option, Program, Rest, Skipped, Subcommand, Value};
     let roles = |line: &str| run(line).1.roles;
-    assert_eq!(roles("git -C d push -f o"), [Program, Skipped, Skipped, Subcommand, Option, Operand]);
-    assert_eq!(roles("docker compose -f x up"), [Program, Subcommand, Skipped, Skipped, Subcommand]);
-    assert_eq!(roles("timeout -k 5 10 rm x"), [Program, Skipped, Skipped, Skipped, Rest, Rest]);
+    assert_eq!(
+        roles("git -C d push -f o"),
+        [Program, Skipped, Skipped, Subcommand, Option, Operand]
+    );
+    assert_eq!(
+        roles("docker compose -f x up"),
+        [Program, Subcommand, Skipped, Skipped, Subcommand]
+    );
+    assert_eq!(
+        roles("timeout -k 5 10 rm x"),
+        [Program, Skipped, Skipped, Skipped, Rest, Rest]
+    );
     assert_eq!(roles("ssh box1 uptime"), [Program, Operand, Rest]);
     assert_eq!(roles("sort -o b a"), [Program, Option, Value, Operand]);
-    assert_eq!(roles("find . -exec rm {} + -print"), [Program, Operand, Option, Rest, Rest, Option, Option]);
+    assert_eq!(
+        roles("find . -exec rm {} + -print"),
+        [Program, Operand, Option, Rest, Rest, Option, Option]
+    );
     assert_eq!(roles("bash -c ls"), [Program, Option, Operand]);
 }
 
 /// Options carry all their spellings, the typed one first.
 #[test]
 fn options_know_their_spellings() {
-    let names = |line: &str| -> Vec<Vec<String>> { run(line).1.options.into_iter().map(|option| option.names).collect() };
-    assert_eq!(names("rm -rf x"), [vec!["-r", "-R", "--recursive"], vec!["-f", "--force"]]);
+    let names = |line: &str| -> Vec<Vec<String>> {
+        run(line)
+            .1
+            .options
+            .into_iter()
+            .map(|option| option.names)
+            .collect()
+    };
+    assert_eq!(
+        names("rm -rf x"),
+        [vec!["-r", "-R", "--recursive"], vec!["-f", "--force"]]
+    );
     assert_eq!(names("rm --forc x"), [vec!["--force", "-f"]]);
-    assert_eq!(names("git push -fu o"), [vec!["-f", "--force"], vec!["-u", "--set-upstream"]]);
+    assert_eq!(
+        names("git push -fu o"),
+        [vec!["-f", "--force"], vec!["-u", "--set-upstream"]]
+    );
     assert!(run("frob -abc").1.options.iter().all(|option| !option.sure));
 }
 
 #[test]
 fn a_known_program_takes_microseconds() {
-    let lines = ["git -C d push -f origin main", "grep -rn x src", "rm -rf x", "curl -sSL https://h/x", "sort -k2 a"];
+    let lines = [
+        "git -C d push -f origin main",
+        "grep -rn x src",
+        "rm -rf x",
+        "curl -sSL https://h/x",
+        "sort -k2 a",
+    ];
     let words: Vec<Vec<Word>> = lines.iter().map(|line| split(line)).collect();
     let rounds = 2000;
     let start = std::time::Instant::now();
@@ -343,13 +452,4 @@ fn a_known_program_takes_microseconds() {
     let each = start.elapsed() / (rounds * 5);
     // Optimised it is one or two; without optimisation, on a busy machine, some forty.
     assert!(each < std::time::Duration::from_micros(200), "{each:?}");
-}
-
-#[test]
-fn zz_probe() {
-    let Ok(file) = std::env::var("PROBE") else { return };
-    for line in std::fs::read_to_string(file).unwrap().lines() {
-        let out = run(line).1;
-        println!("{line}\n      => {}{}{}", shown(line), if out.only_reads { "  [reads]" } else { "" }, if out.transparent { "  [transparent]" } else { "" });
-    }
 }

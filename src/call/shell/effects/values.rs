@@ -26,24 +26,55 @@ pub(super) struct Judge<'w> {
 }
 
 impl<'w> Judge<'w> {
-    pub fn new(words: &'w [Word], _stdin: Option<()>, dir: Option<Word>, harmless: &'static [&'static str]) -> Self {
-        Self { words, dir, harmless, below: false, hidden: false, effects: Vec::new(), escalations: Vec::new(), starts: Vec::new() }
+    pub fn new(words: &'w [Word], dir: Option<Word>, harmless: &'static [&'static str]) -> Self {
+        Self {
+            words,
+            dir,
+            harmless,
+            below: false,
+            hidden: false,
+            effects: Vec::new(),
+            escalations: Vec::new(),
+            starts: Vec::new(),
+        }
     }
 
     pub fn escalate(&mut self, what: &str, at: usize) {
-        let new = Escalation { what: what.to_owned(), at: Trigger::Word(at) };
+        let new = Escalation {
+            what: what.to_owned(),
+            at: Trigger::Word(at),
+        };
         if !self.escalations.contains(&new) {
             self.escalations.push(new);
         }
     }
 
     /// A path effect. `dir` is not applied.
-    pub fn path(&mut self, word: &Word, at: usize, naming: Option<usize>, mode: Mode, reach: Reach, certain: bool) {
+    pub fn path(
+        &mut self,
+        word: &Word,
+        at: usize,
+        naming: Option<usize>,
+        mode: Mode,
+        reach: Reach,
+        certain: bool,
+    ) {
         if word.text().is_some_and(null) {
             return;
         }
-        let what = What::Path { mode, reach, certain };
-        self.effects.push((at, Effect { what, value: word.clone(), naming }));
+        let what = What::Path {
+            mode,
+            reach,
+            certain,
+        };
+        self.effects.push((
+            at,
+            Effect {
+                what,
+                value: word.clone(),
+                naming,
+            },
+        ));
     }
 
     fn placed(&self, word: &Word) -> Word {
@@ -54,7 +85,13 @@ impl<'w> Judge<'w> {
     }
 
     fn reach(&self, below: bool, hidden: bool) -> Reach {
-        if below || self.below { Reach::Below { hidden: hidden || self.hidden } } else { Reach::Itself }
+        if below || self.below {
+            Reach::Below {
+                hidden: hidden || self.hidden,
+            }
+        } else {
+            Reach::Itself
+        }
     }
 
     /// Judges `word`, which is or lies in the word `at`; `naming` is the word that an allow must name where it must.
@@ -90,25 +127,58 @@ impl<'w> Judge<'w> {
             Kind::Name | Kind::NameBelow => {
                 let reach = self.reach(slot.kind == Kind::NameBelow, true);
                 let value = self.placed(word);
-                self.effects.push((at, Effect { what: What::Name { reach }, value, naming: named }));
+                self.effects.push((
+                    at,
+                    Effect {
+                        what: What::Name { reach },
+                        value,
+                        naming: named,
+                    },
+                ));
             }
             Kind::Dir => {
-                let what = What::Name { reach: Reach::Itself };
-                self.effects.push((at, Effect { what, value: word.clone(), naming: named }));
+                let what = What::Name {
+                    reach: Reach::Itself,
+                };
+                self.effects.push((
+                    at,
+                    Effect {
+                        what,
+                        value: word.clone(),
+                        naming: named,
+                    },
+                ));
             }
             Kind::Host | Kind::Url => self.host(word, at, named),
-            Kind::RemoteRead | Kind::RemoteWrite => self.remote(word, at, named, slot.kind == Kind::RemoteWrite),
+            Kind::RemoteRead | Kind::RemoteWrite => {
+                self.remote(word, at, named, slot.kind == Kind::RemoteWrite)
+            }
             Kind::BoxedRead | Kind::BoxedWrite => {
                 if colon(word).is_none() {
-                    let mode = if slot.kind == Kind::BoxedRead { Mode::Read } else { Mode::Write };
-                    let reach = if mode == Mode::Read { Reach::Below { hidden: true } } else { Reach::SomethingBelow };
+                    let mode = if slot.kind == Kind::BoxedRead {
+                        Mode::Read
+                    } else {
+                        Mode::Write
+                    };
+                    let reach = if mode == Mode::Read {
+                        Reach::Below { hidden: true }
+                    } else {
+                        Reach::SomethingBelow
+                    };
                     path(self, mode, reach);
                 }
             }
             Kind::Volume => self.volume(word, at, naming),
             Kind::Revision => self.revision(word, at),
             Kind::Tree => match word.text() {
-                Some(text) if text != "." && !text.starts_with(['/', ':']) && !text.starts_with("./") && !text.starts_with("..") => self.maybe(word, at),
+                Some(text)
+                    if text != "."
+                        && !text.starts_with(['/', ':'])
+                        && !text.starts_with("./")
+                        && !text.starts_with("..") =>
+                {
+                    self.maybe(word, at)
+                }
                 _ => path(self, Mode::Write, self.reach(true, true)),
             },
             Kind::Script | Kind::Split => self.script(word, at, whole),
@@ -164,12 +234,22 @@ impl<'w> Judge<'w> {
         }
         // `user@host` without a scheme, as `ssh` takes it.
         let prefix = word.prefix();
-        let user = prefix.split_once('@').map(|(user, _)| user).filter(|user| !user.contains(['/', ':']));
+        let user = prefix
+            .split_once('@')
+            .map(|(user, _)| user)
+            .filter(|user| !user.contains(['/', ':']));
         let value = match user {
             Some(user) => cut(word, user.len() + 1),
             None => word.clone(),
         };
-        self.effects.push((at, Effect { what: What::Host, value, naming }));
+        self.effects.push((
+            at,
+            Effect {
+                what: What::Host,
+                value,
+                naming,
+            },
+        ));
     }
 
     /// `host:path` or a path (`scp`, `rsync`).
@@ -195,21 +275,47 @@ impl<'w> Judge<'w> {
     /// `SOURCE:TARGET[:ro]`, `type=bind,source=SOURCE,…`: a folder of this machine is handed over.
     fn volume(&mut self, word: &Word, at: usize, naming: usize) {
         let shown = word.shown();
-        let read_only = shown.ends_with(":ro") || shown.contains(",ro") || shown.contains("readonly");
-        let fields = shown.split(',').find_map(|field| field.strip_prefix("source=").or_else(|| field.strip_prefix("src=")));
+        let read_only =
+            shown.ends_with(":ro") || shown.contains(",ro") || shown.contains("readonly");
+        let fields = shown.split(',').find_map(|field| {
+            field
+                .strip_prefix("source=")
+                .or_else(|| field.strip_prefix("src="))
+        });
         let source = match fields {
             Some(source) => Some(Word::known(source, word.span)),
             None if shown.contains("type=") => None,
-            None if word.text().is_none() => Some(word.clone()),
-            None => shown.split(':').next().filter(|_| shown.contains(':')).map(|source| Word::known(source, word.span)),
+            None if word.text().is_none() => Some(before_colon(word)),
+            None => shown
+                .split(':')
+                .next()
+                .filter(|_| shown.contains(':'))
+                .map(|source| Word::known(source, word.span)),
         };
         let Some(source) = source else { return };
-        if source.text().is_some_and(|text| !text.contains('/') && !text.starts_with(['.', '~'])) {
+        if source
+            .text()
+            .is_some_and(|text| !text.contains('/') && !text.starts_with(['.', '~']))
+        {
             return; // a named volume
         }
-        self.path(&source, at, Some(naming), Mode::Read, Reach::Below { hidden: true }, true);
+        self.path(
+            &source,
+            at,
+            Some(naming),
+            Mode::Read,
+            Reach::Below { hidden: true },
+            true,
+        );
         if !read_only {
-            self.path(&source, at, Some(naming), Mode::Write, Reach::Below { hidden: true }, true);
+            self.path(
+                &source,
+                at,
+                Some(naming),
+                Mode::Write,
+                Reach::Below { hidden: true },
+                true,
+            );
         }
     }
 
@@ -234,32 +340,65 @@ impl<'w> Judge<'w> {
         if matches!(word.text(), Some("" | "-")) {
             return;
         }
-        let starts = if whole { Starts::Script { word: at, args: None } } else { Starts::Value { script: word.clone(), at } };
+        let starts = if whole {
+            Starts::Script {
+                word: at,
+                args: None,
+            }
+        } else {
+            Starts::Value {
+                script: word.clone(),
+                at,
+            }
+        };
         self.starts.push((at, starts));
     }
 
     fn sed(&mut self, word: &Word, at: usize) {
         match word.text() {
             Some(text) => self.touches(scripts::sed(text), word, at),
-            None => self.escalate("its script cannot be computed: it may write files or run commands", at),
+            None => self.escalate(
+                "its script cannot be computed: it may write files or run commands",
+                at,
+            ),
         }
     }
 
     fn awk(&mut self, word: &Word, at: usize) {
         match word.text() {
             Some(text) => self.touches(scripts::awk(text), word, at),
-            None => self.escalate("its program cannot be computed: it may write files or run commands", at),
+            None => self.escalate(
+                "its program cannot be computed: it may write files or run commands",
+                at,
+            ),
         }
     }
 
     fn touches(&mut self, touches: Vec<scripts::Touch>, word: &Word, at: usize) {
         for touch in touches {
             match touch {
-                scripts::Touch::File(mode, name) => self.path(&Word::known(name, word.span), at, Some(at), mode, Reach::Itself, true),
+                scripts::Touch::File(mode, name) => {
+                    // Reading is what its program does by itself; writing must be named.
+                    let naming = (mode == Mode::Write).then_some(at);
+                    self.path(
+                        &Word::known(name, word.span),
+                        at,
+                        naming,
+                        mode,
+                        Reach::Itself,
+                        true,
+                    );
+                }
                 scripts::Touch::Runs(script) => {
                     self.escalate("its script runs a command", at);
                     if let Some(script) = script {
-                        self.starts.push((at, Starts::Value { script: Word::known(script, word.span), at }));
+                        self.starts.push((
+                            at,
+                            Starts::Value {
+                                script: Word::known(script, word.span),
+                                at,
+                            },
+                        ));
                     }
                 }
                 scripts::Touch::Unclear(what) => self.escalate(what, at),
@@ -271,9 +410,22 @@ impl<'w> Judge<'w> {
     fn data(&mut self, word: &Word, at: usize, naming: usize) {
         self.escalate("sends data", naming);
         let prefix = word.prefix();
-        if let Some(mark) = prefix.find('@').filter(|mark| *mark == 0 || !prefix.get(..*mark).unwrap_or("").contains(['=', '&', '{', ' '])) {
+        if let Some(mark) = prefix.find('@').filter(|mark| {
+            *mark == 0
+                || !prefix
+                    .get(..*mark)
+                    .unwrap_or("")
+                    .contains(['=', '&', '{', ' '])
+        }) {
             let file = self.placed(&cut(word, mark + 1));
-            self.path(&file, at, Some(naming), Mode::Read, Reach::Itself, mark == 0);
+            self.path(
+                &file,
+                at,
+                Some(naming),
+                Mode::Read,
+                Reach::Itself,
+                mark == 0,
+            );
         } else if word.text().is_none() && prefix.is_empty() {
             self.maybe(word, at);
         }
@@ -283,12 +435,20 @@ impl<'w> Judge<'w> {
     fn form(&mut self, word: &Word, at: usize, naming: usize) {
         self.escalate("sends data", naming);
         let prefix = word.prefix();
-        let Some((name, value)) = prefix.split_once('=') else { return };
+        let Some((name, value)) = prefix.split_once('=') else {
+            return;
+        };
         if value.starts_with(['@', '<']) {
             let rest = cut(word, name.len() + 2);
             // `@file;type=text/plain`, `@a,b`.
             let files = match rest.text() {
-                Some(text) => text.split(';').next().unwrap_or("").split(',').map(|file| Word::known(file, word.span)).collect(),
+                Some(text) => text
+                    .split(';')
+                    .next()
+                    .unwrap_or("")
+                    .split(',')
+                    .map(|file| Word::known(file, word.span))
+                    .collect(),
                 None => vec![rest],
             };
             for file in files {
@@ -305,8 +465,13 @@ impl<'w> Judge<'w> {
         let unclear = word.text().is_none() && !prefix.contains('=');
         if unclear {
             self.escalate("sets a variable that cannot be computed", at);
-        } else if programs::dangerous_variable(name) && (prefix.contains('=') || name.len() == prefix.len()) {
-            self.escalate(&format!("sets `{name}`, which changes what programs run or read"), at);
+        } else if programs::dangerous_variable(name)
+            && (prefix.contains('=') || name.len() == prefix.len())
+        {
+            self.escalate(
+                &format!("sets `{name}`, which changes what programs run or read"),
+                at,
+            );
         }
     }
 
@@ -321,7 +486,11 @@ impl<'w> Judge<'w> {
         });
         // `user.name=$NAME`: the key alone decides.
         let prefix = word.prefix().to_ascii_lowercase();
-        let by_key = prefix.contains('=') && self.harmless.iter().any(|known| !known.contains('=') && programs::fits(known, &key(&prefix)));
+        let by_key = prefix.contains('=')
+            && self
+                .harmless
+                .iter()
+                .any(|known| !known.contains('=') && programs::fits(known, &key(&prefix)));
         if !harmless && !by_key {
             self.escalate(&format!("sets `{}`", key(&word.shown())), at);
         }
@@ -329,8 +498,22 @@ impl<'w> Judge<'w> {
 
     /// `python -m pip`: the module is a program that the table knows as one that changes the system.
     fn module(&mut self, word: &Word, at: usize, whole: bool) {
-        if whole && word.text().is_some_and(|text| matches!(text, "pip" | "pip3" | "ensurepip" | "uv" | "pipx" | "poetry")) {
-            self.starts.push((at, Starts::Words { from: at, end: self.words.len(), more: false }));
+        if whole
+            && word.text().is_some_and(|text| {
+                matches!(
+                    text,
+                    "pip" | "pip3" | "ensurepip" | "uv" | "pipx" | "poetry"
+                )
+            })
+        {
+            self.starts.push((
+                at,
+                Starts::Words {
+                    from: at,
+                    end: self.words.len(),
+                    more: false,
+                },
+            ));
         }
     }
 }
@@ -350,19 +533,58 @@ pub(super) fn join(dir: &Word, word: &Word) -> Word {
     for piece in &word.pieces {
         push(piece.clone());
     }
-    Word { pieces, span: word.span, splits: dir.splits || word.splits }
+    Word {
+        pieces,
+        span: word.span,
+        splits: dir.splits || word.splits,
+    }
+}
+
+/// The word up to its first colon.
+fn before_colon(word: &Word) -> Word {
+    let mut out = Word {
+        pieces: Vec::new(),
+        span: word.span,
+        splits: word.splits,
+    };
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) if text.contains(':') => {
+                let start = text.split(':').next().unwrap_or("");
+                if !start.is_empty() {
+                    out.pieces.push(Piece::Text(start.to_owned()));
+                }
+                break;
+            }
+            piece => out.pieces.push(piece.clone()),
+        }
+    }
+    out
 }
 
 /// Where the colon of `host:path` stands: before any slash, behind more than a drive letter.
 fn colon(word: &Word) -> Option<usize> {
     let prefix = word.prefix();
-    prefix.find([':', '/']).filter(|at| *at > 0 && prefix.get(*at..*at + 1) == Some(":"))
+    prefix
+        .find([':', '/'])
+        .filter(|at| *at > 0 && prefix.get(*at..*at + 1) == Some(":"))
 }
 
 /// Devices and streams that hold no data of anyone's.
 fn null(path: &str) -> bool {
     matches!(
         path,
-        "" | "-" | "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/random" | "/dev/urandom" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty"
-    ) || path.strip_prefix("/dev/fd/").is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
+        "" | "-"
+            | "/dev/null"
+            | "/dev/zero"
+            | "/dev/full"
+            | "/dev/random"
+            | "/dev/urandom"
+            | "/dev/stdin"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/tty"
+    ) || path
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
 }
