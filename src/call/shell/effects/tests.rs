@@ -432,6 +432,36 @@ fn options_know_their_spellings() {
     assert!(run("frob -abc").1.options.iter().all(|option| !option.sure));
 }
 
+proptest::proptest! {
+    /// Any words give an outcome whose indices fit them: nothing is lost by a panic, nothing points past the end.
+    #[test]
+    fn any_words_give_an_outcome(line in "(rm|git|find|sudo|env|tar|bash|xargs|parallel|sed|awk|curl|docker|ssh|timeout|python|npm|dd|go|x)( (-[a-zA-Z]{0,3}|--[a-z]{0,6}(=[a-z@/:]{0,3})?|[a-z/@:;+={}]{1,4}|push|exec|run|\\$X|\"\\$Y\"|\\*|:::)){0,6}") {
+        let (words, out) = run(&line);
+        assert_eq!(out.roles.len(), words.len());
+        let fits = |at: usize| at < words.len();
+        assert!(out.options.iter().all(|option| fits(option.at)));
+        assert!(out.effects.iter().all(|effect| effect.naming.is_none_or(fits)));
+        for starts in &out.starts {
+            match starts {
+                Starts::Words { from, end, .. } => assert!(from <= end && *end <= words.len()),
+                Starts::Joined { from, end, .. } => assert!(from < end && *end <= words.len()),
+                Starts::Script { word, .. } | Starts::File { word } | Starts::Code { word } => assert!(fits(*word)),
+                Starts::Value { at, .. } => assert!(fits(*at)),
+                Starts::Stdin | Starts::Opaque(_) => {}
+            }
+        }
+    }
+
+    /// A script of any text is scanned to its end.
+    #[test]
+    fn any_script_is_scanned(text in "\\PC{0,40}", tail in "[swyaice/{};\\\\\\[\\]|>\"$0-9~, \n]{0,30}") {
+        for script in [&text, &tail] {
+            scripts::sed(script);
+            scripts::awk(script);
+        }
+    }
+}
+
 #[test]
 fn a_known_program_takes_microseconds() {
     let lines = [
