@@ -400,7 +400,7 @@ fn signature(line: &str) -> Result<String> {
     ))
 }
 
-const KINDS: [&str; 38] = [
+const KINDS: [&str; 39] = [
     "text",
     "maybe",
     "read",
@@ -436,6 +436,7 @@ const KINDS: [&str; 38] = [
     "header",
     "sends",
     "assign",
+    "variable",
     "key",
     "module",
     "split",

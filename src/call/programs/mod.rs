@@ -201,6 +201,8 @@ pub enum Kind {
     Sends,
     /// `NAME=value`: an assignment.
     Assign,
+    /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).
+    Variable,
     /// `key=value`: harmless keys are listed in the entry.
     Key,
     /// A module to run (`python -m`).

@@ -216,7 +216,13 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     if let Some(what) = spec.escalates {
         judge.escalate(what, found.at);
     }
-    let Some(value) = value else { return };
+    let Some(value) = value else {
+        // `xargs python -c`: the code comes later.
+        if matches!(spec.slot.kind, Kind::Code | Kind::Program) && spec.takes != Takes::Attached {
+            judge.escalate("runs code that is given in an option", found.at);
+        }
+        return;
+    };
     // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
     let other = |(name, slot): (&'static str, Slot)| spec.names.contains(&name).then_some(slot);
     let slot = reading

@@ -208,6 +208,7 @@ impl<'w> Judge<'w> {
                 path(self, Mode::Read, Reach::Itself);
             }
             Kind::Assign => self.assign(word, naming),
+            Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
         }
@@ -458,16 +459,24 @@ impl<'w> Judge<'w> {
         }
     }
 
+    /// Bash expands an index once more: `unset 'a[$(rm x)]'` runs `rm x`.
+    fn variable(&mut self, word: &Word, at: usize) {
+        let shown = word.text().unwrap_or("");
+        let index = shown.split_once('[').map_or("", |(_, index)| index);
+        if index.contains("$(") || index.contains('`') {
+            self.escalate("runs the command in the index of a variable", at);
+        }
+    }
+
     fn assign(&mut self, word: &Word, at: usize) {
+        self.variable(word, at);
         let prefix = word.prefix();
         let name = prefix.split_once('=').map_or(prefix, |(name, _)| name);
         let name = name.trim_end_matches('+');
         let unclear = word.text().is_none() && !prefix.contains('=');
         if unclear {
             self.escalate("sets a variable that cannot be computed", at);
-        } else if programs::dangerous_variable(name)
-            && (prefix.contains('=') || name.len() == prefix.len())
-        {
+        } else if prefix.contains('=') && programs::dangerous_variable(name) {
             self.escalate(
                 &format!("sets `{name}`, which changes what programs run or read"),
                 at,
