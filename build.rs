@@ -155,8 +155,8 @@ impl Tables {
                     }
                 }
                 "operands" => operands = Some(signature(text(value, key)?).map_err(err)?),
-                "starts" => starts = camel(text(value, key)?),
-                "style" => style = camel(text(value, key)?),
+                "starts" => starts = one_of(text(value, key)?, &STARTS).map_err(err)?,
+                "style" => style = one_of(text(value, key)?, &STYLES).map_err(err)?,
                 "skip" => {
                     skip = value
                         .as_integer()
@@ -454,6 +454,27 @@ fn slot(token: &str) -> Result<String> {
         camel(kind),
         token.ends_with('!')
     ))
+}
+
+const STARTS: [&str; 9] = [
+    "nothing",
+    "words",
+    "words-more",
+    "joined",
+    "shell",
+    "source",
+    "code",
+    "parallel",
+    "opaque",
+];
+const STYLES: [&str; 5] = ["gnu", "single", "plain", "bundle", "posix"];
+
+fn one_of(name: &str, known: &[&str]) -> Result<String> {
+    if known.contains(&name) {
+        Ok(camel(name))
+    } else {
+        Err(format!("`{name}` is none of {}", known.join(", ")))
+    }
 }
 
 fn does(name: &str) -> Result<&'static str> {

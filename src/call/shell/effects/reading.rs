@@ -374,7 +374,7 @@ impl Reader<'_> {
 
     /// A unique beginning of a long option: `--forc`.
     fn shortened(&self, name: &str) -> Option<&'static Spec> {
-        if name.len() < 3 {
+        if name.len() < 3 || matches!(name, "--help" | "--version") {
             return None;
         }
         let mut fitting = self.specs().filter(|spec| {
