@@ -1,3 +1,4 @@
 //! The integration tests: one binary, its cases are data.
 
 mod shell;
+mod shell_bounds;
