@@ -13,6 +13,7 @@ pub mod call;
 pub mod cli;
 pub mod decision;
 pub mod finding;
+pub mod lint;
 pub mod matcher;
 pub mod policy;
 pub mod presets;

@@ -27,7 +27,8 @@ fn beyond_root_link(path: &str) -> Option<&str> {
         Some(task) => task.split_once('/')?.1,
         None => rest,
     };
-    rest.strip_prefix("root").filter(|rest| rest.is_empty() || rest.starts_with('/'))
+    rest.strip_prefix("root")
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn plain(path: &str) -> String {
