@@ -284,23 +284,21 @@ impl Walker<'_> {
             self.opaque("the program cannot be computed", span);
         }
         let roles = std::mem::take(&mut outcome.roles);
-        let at = self.push_command(
-            found.clone(),
-            assignments.clone(),
-            roles,
-            &mut outcome,
-            env,
-            level,
-            span,
-        );
+        let own = level.shell && super::builtins::is_builtin(name);
+        // Most commands start nothing and change nothing: their words move into the access.
+        let kept =
+            (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
+        let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         self.effects(&outcome, at, env);
-        let starts = std::mem::take(&mut outcome.starts);
-        let started = !starts.is_empty();
-        for start in starts {
-            self.start(start, &found, &assignments, env, input, level, at);
-        }
-        if level.shell {
-            self.builtin(name, &found, &assignments, env, input, started, redirected);
+        if let Some((found, assignments)) = kept {
+            let starts = std::mem::take(&mut outcome.starts);
+            let started = !starts.is_empty();
+            for start in starts {
+                self.start(start, &found, &assignments, env, input, level, at);
+            }
+            if own {
+                self.builtin(name, &found, &assignments, env, input, started, redirected);
+            }
         }
         Some(at)
     }
@@ -510,7 +508,7 @@ impl Walker<'_> {
             }
             Starts::Stdin => {
                 let mut inner = self.inner(&name, found, assignments, env, level);
-                self.from_input(&name, span, &mut inner, input, at);
+                self.standard_input(&name, span, &mut inner, input, at);
             }
             Starts::File { word } => {
                 self.file(word, &name, found, assignments, env, input, level, at)
@@ -610,7 +608,14 @@ impl Walker<'_> {
     }
 
     /// A script on standard input.
-    fn from_input(&mut self, name: &str, span: Span, inner: &mut Env, input: &Input, at: usize) {
+    fn standard_input(
+        &mut self,
+        name: &str,
+        span: Span,
+        inner: &mut Env,
+        input: &Input,
+        at: usize,
+    ) {
         match input {
             Input::Text {
                 text,
@@ -668,7 +673,7 @@ impl Walker<'_> {
             Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-")
         ) {
             let mut inner = self.inner(name, found, assignments, env, level);
-            self.from_input(name, span, &mut inner, input, at);
+            self.standard_input(name, span, &mut inner, input, at);
             env.lost |= own;
             return;
         }

@@ -32,6 +32,9 @@ use syntax::Origin;
 /// Longest line that is read, in bytes.
 const LONGEST: usize = 1024 * 1024;
 
+/// The names a glob stands for, from a folder; none where there is no view of the files.
+pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
+
 /// Where a command line is run.
 pub struct Scene<'s> {
     /// The folder the shell starts in, absolute.
@@ -40,8 +43,8 @@ pub struct Scene<'s> {
     pub home: Option<String>,
     /// Variables that the host vouches for.
     pub vars: Vec<(String, String)>,
-    /// The names a glob stands for, from a folder; none where there is no view of the files.
-    pub glob: &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>,
+    /// What globs stand for.
+    pub glob: Globs<'s>,
 }
 
 impl Default for Scene<'_> {

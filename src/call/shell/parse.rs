@@ -732,16 +732,21 @@ impl<'t> Parser<'t> {
     fn coproc(&mut self) -> Shape {
         self.blanks();
         let start = self.at;
-        // A name only before a compound command.
-        let word = self.word();
+        // A name only before a compound command. Looked at byte by byte: parsing it and coming back would
+        // double the work at each level.
+        while self.peek().is_some_and(is_name_byte) {
+            self.at += 1;
+        }
+        let word = Span::new(start, self.at);
+        let apart = self
+            .peek()
+            .is_some_and(|byte| is_blank(byte) || byte == b'(');
         self.blanks();
-        let named = word.span.end > word.span.start
-            && is_name(word.span.of(self.text))
-            && !is_opener(word.span.of(self.text))
-            && (self.peek() == Some(b'(')
-                || ["{", "if", "while", "until", "for", "case", "select", "[["]
-                    .iter()
-                    .any(|opener| self.at_keyword(opener)));
+        let text = word.of(self.text);
+        let named = apart
+            && is_name(text)
+            && !is_opener(text)
+            && (self.peek() == Some(b'(') || OPENERS.iter().any(|opener| self.at_keyword(opener)));
         if !named {
             self.at = start;
         }
@@ -754,7 +759,7 @@ impl<'t> Parser<'t> {
             }
         });
         Shape::Coproc {
-            name: named.then_some(word.span),
+            name: named.then_some(word),
             body: Rc::new(body),
         }
     }
@@ -817,10 +822,12 @@ impl<'t> Parser<'t> {
                     if self.peek() != Some(b'(') || words.is_empty() {
                         break;
                     }
-                    if words.len() == 1 && assigns.is_empty() && redirects.is_empty() {
-                        if let Some(command) = self.function(start, &words) {
-                            return Some(command);
-                        }
+                    if words.len() == 1
+                        && assigns.is_empty()
+                        && redirects.is_empty()
+                        && let Some(command) = self.function(start, &words)
+                    {
+                        return Some(command);
                     }
                     break;
                 }
