@@ -1,19 +1,25 @@
 //! A command line → accesses: what it runs, reads, writes and contacts, in the order of the text.
 //!
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
-//! `parse.rs` and `lex.rs` read the text, `words.rs` computes values, `script.rs` follows the structure,
-//! `commands.rs` takes one command apart, `builtins.rs` knows what the shell's own commands change.
+//! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`. Tree → accesses:
+//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
+//! the shell's own commands change), `redirects.rs`.
 
 mod arithmetic;
 mod assignments;
 mod builtins;
 mod commands;
+mod compound;
 pub mod effects;
 mod env;
+mod launch;
 mod lex;
 mod outline;
+mod output;
 mod parse;
+mod redirects;
 mod script;
+mod simple;
 mod standin;
 mod syntax;
 mod words;
