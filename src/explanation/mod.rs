@@ -10,7 +10,7 @@ mod pointing;
 mod trace;
 
 use crate::call::Call;
-use crate::call::access::{Access, Kind};
+use crate::call::access::{Access, Kind, Touches};
 use crate::call::word::Word;
 use crate::decision::{Covered, Decision, Judged, Reason, texts};
 use crate::matcher::{Compiled, Matcher};
@@ -353,7 +353,7 @@ fn certainty(access: &Access) -> Certainty {
     let words: Vec<&Word> = match &access.kind {
         Kind::Tool => return Certainty::Known,
         Kind::Opaque(_) => return Certainty::Unknown,
-        Kind::Path(path) if !path.certain => return Certainty::MaybeNoPath,
+        Kind::Path(path) if path.touches == Touches::Perhaps => return Certainty::MaybeNoPath,
         Kind::Path(path) => vec![&path.path],
         Kind::Host(host) => vec![&host.url],
         Kind::Command(command) => command.words.iter().collect(),

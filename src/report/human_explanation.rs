@@ -6,7 +6,7 @@
 use super::human::{printable, snippet};
 use super::picture::{Mark, Paint, draw, shortened, wrapped};
 use crate::call::Grant;
-use crate::call::access::{Kind, Mode, Reach};
+use crate::call::access::{Kind, Mode, Reach, Touches};
 use crate::decision::{Basis, Cleared, DecidedBy, Reason, Stage};
 use crate::explanation::{
     Because, BecauseOf, CoveredBy, Explained, Explanation, Lookalike, Outcome, Pointed, Voucher,
@@ -605,10 +605,11 @@ fn does(own: &Explained<'_>) -> String {
         Kind::Tool => "uses the tool".to_owned(),
         Kind::Command(_) => format!("runs `{subject}`"),
         Kind::Path(path) => {
-            let verb = match (path.certain, path.mode) {
-                (false, _) => "may touch",
-                (true, Mode::Read) => "reads",
-                (true, Mode::Write) => "writes",
+            let verb = match (path.touches, path.mode) {
+                (Touches::Perhaps, _) => "may touch",
+                (Touches::Names, _) => "names",
+                (Touches::Surely, Mode::Read) => "reads",
+                (Touches::Surely, Mode::Write) => "writes",
             };
             let reach = match path.reach {
                 Reach::Itself => "",

@@ -1,0 +1,5 @@
+//! The integration tests: one binary, its cases are data.
+
+mod shell;
+mod shell_bounds;
+mod transcripts;
