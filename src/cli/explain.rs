@@ -173,10 +173,13 @@ impl Options {
             bytes =
                 std::fs::read(path).map_err(|why| Stop::told(policies::unreadable(path, &why)))?;
         }
-        let shown = if file == "-" { "stdin" } else { file };
+        let shown = match file {
+            "-" => "stdin".to_owned(),
+            file => format!("`{file}`"),
+        };
         serde_json::from_slice(&bytes).map_err(|why| {
             Stop::helped(
-                format!("`{shown}` holds no call: {why}"),
+                format!("{shown} holds no call: {why}"),
                 "a call is one object such as `{\"tool\":\"bash\",\"args\":{\"command\":\"ls\"}}`",
             )
         })

@@ -49,6 +49,8 @@ pub struct Explanation<'a> {
 pub struct Explained<'a> {
     /// As it was judged.
     pub judged: &'a Judged,
+    /// What became of it, the mode included.
+    pub verdict: Verdict,
     /// What it is about, in a few words.
     pub subject: String,
     /// How much of it is known before the call runs.
@@ -304,6 +306,8 @@ fn explained<'a>(
     }
     let rule = |index: usize| matcher.rules.get(index);
     let cover = match judged.covered {
+        // What covered an access that something else refuses or asks about has lost.
+        Covered::Rule(_) if judged.verdict != Verdict::Allow => None,
         Covered::Rule(index) => rule(index).map(CoveredBy::Rule),
         Covered::Transparent => Some(CoveredBy::Transparent),
         Covered::Command(command) => Some(CoveredBy::Command(
@@ -318,6 +322,10 @@ fn explained<'a>(
     };
     Explained {
         judged,
+        verdict: because
+            .iter()
+            .map(|because| because.action)
+            .fold(judged.verdict, Verdict::max),
         subject: texts::subject(&judged.access, &call.tool),
         certainty: certainty(&judged.access),
         rules,

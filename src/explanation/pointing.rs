@@ -1,11 +1,12 @@
 //! Which of an entry's patterns meets an access, and where it stands: lists in policies are long.
 //!
-//! In: a rule or a protected set, an access it met. Out: the bytes of the pattern in the policy file. Links are not
-//! followed again: what only a link leads to points at the whole entry.
+//! In: a rule or a protected set, an access it met. Out: the bytes of the pattern in the policy file. Files are not
+//! looked at again: what is only found below a folder points at the whole entry.
 
 use super::{Explained, Explanation};
 use crate::call::access::{Access, Kind};
 use crate::call::files::FileView;
+use crate::call::word::Word;
 use crate::decision;
 use crate::matcher::Compiled;
 use crate::matcher::commands;
@@ -38,13 +39,34 @@ pub fn pattern(
             path(explanation, &set.paths, access)?
         }
     };
-    let entry = place.span.of(&place.source.text);
+    let entry = Span::new(place.span.start, end(explanation, place)).of(&place.source.text);
     // In a table the pattern is one of several strings; a list entry is the pattern itself.
     let quoted = ['"', '\'']
         .iter()
         .find_map(|quote| Some(entry.find(&format!("{quote}{text}{quote}"))? + 1));
     let at = place.span.start + quoted.or_else(|| entry.find(&text))?;
     Some(Span::new(at, at + text.len()))
+}
+
+/// Where an entry ends at the latest: the place of a table is its header, and its keys follow.
+fn end(explanation: &Explanation<'_>, place: &Place) -> usize {
+    let matcher = explanation.matcher;
+    let rules = matcher.rules.iter().map(|compiled| &compiled.rule.place);
+    let protected = matcher.protected.iter().map(|set| &set.place);
+    let text = &place.source.text;
+    let next = rules
+        .chain(protected)
+        .filter(|other| std::sync::Arc::ptr_eq(&other.source, &place.source))
+        .map(|other| other.span.start)
+        .filter(|start| *start > place.span.start)
+        .min()
+        .unwrap_or(text.len());
+    // A header of something that is no rule ends it too.
+    let header = text
+        .get(place.span.end..)
+        .and_then(|rest| rest.find("\n["))
+        .map_or(text.len(), |at| place.span.end + at);
+    next.min(header).max(place.span.end)
 }
 
 fn accesses(explanation: &Explanation<'_>) -> Vec<Access> {
@@ -92,16 +114,22 @@ fn path(explanation: &Explanation<'_>, own: &Paths, access: &Explained<'_>) -> O
         &FileView::None,
         &accesses,
     );
-    let located = Located::of(path, &frame);
-    let found = own.patterns.iter().find(|pattern| {
-        let alone = Paths {
-            patterns: vec![(*pattern).clone()],
-            ..own.clone()
-        };
-        paths::fit(&alone, &located, Stance::Tightens).may()
-            || paths::fit_below(&alone, &located).may()
-    });
-    found.map(|pattern| pattern.text.clone())
+    let find = |located: &Located| {
+        let found = own.patterns.iter().find(|pattern| {
+            let alone = Paths {
+                patterns: vec![(*pattern).clone()],
+                ..own.clone()
+            };
+            paths::fit(&alone, located, Stance::Tightens).may()
+                || paths::fit_below(&alone, located).may()
+        });
+        found.map(|pattern| pattern.text.clone())
+    };
+    // As it is written first; else as the links lead.
+    find(&Located::of(path, &frame)).or_else(|| {
+        let real = Word::known(access.judged.real.as_ref()?, Span::default());
+        find(&Located::locate(&real, None, path.reach, &frame))
+    })
 }
 
 fn host(own: &Hosts, access: &Explained<'_>) -> Option<String> {

@@ -7,7 +7,7 @@ use super::human::{printable, snippet};
 use super::picture::{Mark, Paint, draw, shortened, wrapped};
 use crate::call::Grant;
 use crate::call::access::{Kind, Mode, Reach, Touches};
-use crate::decision::{Basis, Cleared, DecidedBy, Reason, Stage};
+use crate::decision::{Basis, Cleared, DecidedBy, Reason, Stage, texts};
 use crate::explanation::{
     Because, BecauseOf, CoveredBy, Explained, Explanation, Lookalike, Outcome, Pointed, Voucher,
     Way,
@@ -181,26 +181,16 @@ impl Page {
             .map(|number| format!("{number}. "))
             .unwrap_or_default();
         let indent = number.len();
-        let said = match reason.action {
-            Verdict::Deny => "denied",
-            Verdict::Ask | Verdict::Allow => "asked",
-        };
-        let forced = if reason.forced {
-            ", and only a fresh decision will do"
-        } else {
-            ""
-        };
-        let own = own_words(told, reason);
-        self.prose(
-            0,
-            indent.max(2),
-            &format!("{number}{said} by {}{forced}: {own}", by_what(told, reason)),
-        );
+        self.prose(0, indent.max(2), &format!("{number}{}", said(told, reason)));
         if let Some(pointed) = told.pointed(reason) {
             match shown {
                 true => self.snippet(&pointed, reason),
                 false => self.prose(indent, 2, &format!("at {}", place(pointed.place))),
             }
+        }
+        if reason.forced && reason.action == Verdict::Ask {
+            let why = "forced: only a fresh approval of this very call will do";
+            self.prose(indent.max(2), 2, why);
         }
         if let Some(instead) = &reason.instead {
             self.prose(indent.max(2), 9, &format!("instead: {instead}"));
@@ -275,32 +265,24 @@ impl Page {
         if told.accesses.is_empty() {
             return;
         }
-        let passes = told.decision.action == Verdict::Allow;
         let mut listed: Vec<&Explained<'_>> = told.accesses.iter().collect();
         if let Some(line) = &told.decision.line {
-            let mut marks: Vec<Mark> = Vec::new();
+            let mut marks: Vec<Marked> = Vec::new();
             listed.retain(|own| {
-                let Some(span) = own
-                    .judged
-                    .access
-                    .span
-                    .filter(|span| span.start <= line.len())
-                else {
+                let span = own.judged.access.span;
+                let Some(span) = span.filter(|span| span.start <= line.len()) else {
                     return true;
                 };
-                let mark = Mark {
-                    span,
-                    verdict: own.judged.verdict,
-                    offends: !passes && own.open().next().is_some(),
-                    text: marked(told, own, span.of(line)),
-                };
-                if !marks.contains(&mark) {
-                    marks.push(mark);
+                let mark = Marked::of(told, own, span, line);
+                match marks.iter_mut().find(|other| other.is_like(&mark)) {
+                    Some(other) => other.does.extend(mark.does),
+                    None => marks.push(mark),
                 }
                 false
             });
             if !marks.is_empty() {
                 self.heading("the command line");
+                let marks: Vec<Mark> = marks.iter().map(Marked::mark).collect();
                 let picture = draw(line, &marks, self.width, self.paint);
                 self.out.push_str(&picture);
             }
@@ -313,7 +295,7 @@ impl Page {
         }
         self.heading("the call");
         for own in listed {
-            let verdict = own.judged.verdict;
+            let verdict = own.verdict;
             let head = format!("{:<5} ", verdict.name());
             let text = format!("{}{}: {}", head, does(own), why(told, own));
             let from = self.out.len();
@@ -338,32 +320,33 @@ impl Page {
     }
 
     fn lost(&mut self, told: &Explanation<'_>) {
-        let mut rows: Vec<String> = Vec::new();
-        let mut add = |row: String| {
-            if !rows.contains(&row) {
-                rows.push(row);
-            }
+        // Many rules lose for one reason: it is told once.
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        let mut add = |why: String, who: String| match groups.iter_mut().find(|own| own.0 == why) {
+            Some((_, all)) if all.contains(&who) => {}
+            Some((_, all)) => all.push(who),
+            None => groups.push((why, vec![who])),
         };
         for met in told.accesses.iter().flat_map(|own| &own.rules) {
             if let Outcome::Lost(why) = &met.outcome {
-                add(format!("{}: {why}", rule(met.rule)));
+                add(why.clone(), rule(met.rule));
             }
         }
         for reason in &told.decision.overtaken {
             if reason.kind != Basis::Rule {
-                add(format!(
-                    "`{}` would ask ({}): a deny is final",
-                    reason.key, reason.text
-                ));
+                add(
+                    "a deny is final".into(),
+                    format!("`{}` (ask)", shortened(&reason.key, 60)),
+                );
             }
         }
-        if rows.is_empty() {
+        if groups.is_empty() {
             return;
         }
         self.heading("what else matched, and lost");
-        let more = rows.len().saturating_sub(MOST_LOST);
-        for row in rows.iter().take(MOST_LOST) {
-            self.prose(2, 4, row);
+        let more = groups.len().saturating_sub(MOST_LOST);
+        for (why, who) in groups.iter().take(MOST_LOST) {
+            self.prose(2, 4, &format!("{}: {why}", listed(who)));
         }
         if more > 0 {
             self.prose(
@@ -516,7 +499,7 @@ impl Page {
         );
         rows.extend(inputs.now.map(|now| ("now", now.to_string())));
         for (name, value) in rows {
-            self.line(&format!("  {name:<6}  {}", printable(&value)));
+            self.line(&format!("  {name:<6} {}", printable(&value)));
         }
     }
 }
@@ -548,38 +531,34 @@ fn what(told: &Explanation<'_>) -> String {
     }
 }
 
-/// The reason's text, without what its rule's name says already.
-fn own_words(told: &Explanation<'_>, reason: &Reason) -> String {
+/// A reason in a sentence.
+fn said(told: &Explanation<'_>, reason: &Reason) -> String {
     let subject = &reason.subject;
-    let plain = *subject == told.call.tool || reason.text.contains(subject.as_str());
-    match plain || reason.access.is_none() || subject.is_empty() {
-        true => reason.text.clone(),
-        false => format!("`{subject}`: {}", reason.text),
-    }
-}
-
-fn by_what(told: &Explanation<'_>, reason: &Reason) -> String {
+    let text = &reason.text;
+    let past = match reason.action {
+        Verdict::Deny => "denied",
+        Verdict::Ask | Verdict::Allow => "asked",
+    };
+    let verb = match reason.action {
+        Verdict::Deny => "denies",
+        Verdict::Ask | Verdict::Allow => "asks about",
+    };
     match reason.kind {
-        Basis::Rule => match told.rule(&reason.key) {
-            Some(own) if own.rule.id.is_none() => format!("`{}`", reason.key),
-            _ => format!("the rule `{}`", reason.key),
-        },
-        Basis::Protected => format!("`{}`", reason.key),
-        Basis::Workspace => "`workspace.outside`".into(),
-        Basis::Opaque => "`commands.opaque`".into(),
-        Basis::Tier => {
-            let address = reason.address.as_deref().unwrap_or("tiers.default");
-            match reason.place {
-                Some(_) => format!("`{address}`"),
-                None => "the default tier".into(),
+        Basis::Rule => {
+            let who = match told.rule(&reason.key) {
+                Some(own) if own.rule.id.is_none() => format!("`{}`", reason.key),
+                _ => format!("the rule `{}`", reason.key),
+            };
+            // A rule without a reason of its own is told by its text; what is said of the fit stays.
+            let plain = texts::unreasoned(reason);
+            match text.strip_prefix(&plain).map(str::trim) {
+                Some("") => format!("{who} {verb} `{subject}`"),
+                Some(rest) => format!("{who} {verb} `{subject}` {rest}"),
+                None => format!("{who} {verb} `{subject}`: {text}"),
             }
         }
-        Basis::Verdict => "an outside authority".into(),
-        Basis::Mode => format!("the mode `{}`", told.call.mode.name()),
-        Basis::Unresolved => "caution".into(),
-        Basis::Arguments => "the tool's declaration".into(),
-        Basis::UnknownTool => "`tiers.unknown`".into(),
-        other => other.name().into(),
+        Basis::Protected => format!("{past} by `{}`: {text}", reason.key),
+        _ => format!("{past}: {text}"),
     }
 }
 
@@ -632,73 +611,130 @@ fn does(own: &Explained<'_>) -> String {
     }
 }
 
-/// The words under a part of a command line.
-fn marked(told: &Explanation<'_>, own: &Explained<'_>, under: &str) -> String {
-    let access = &own.judged.access;
-    // A command stands under its own words; other things say what they are.
-    let does = match &access.kind {
-        Kind::Command(_) if own.subject == under => String::new(),
-        Kind::Opaque(_) => String::new(),
-        _ => format!(" {}", does(own)),
-    };
-    let via: Vec<String> = access.via.iter().map(|via| format!("`{via}`")).collect();
-    let via = match via.as_slice() {
-        [] => String::new(),
-        via => format!(", via {}", via.join(", ")),
-    };
-    let verdict = own.judged.verdict;
-    format!("{verdict}:{does}{via}: {}", why(told, own))
-        .replacen("::", ":", 1)
-        .replacen(":, ", ": ", 1)
+/// What is said of a part of a command line: of several accesses, where a loop makes them of one text.
+struct Marked {
+    span: Span,
+    verdict: Verdict,
+    offends: bool,
+    via: Vec<String>,
+    does: Vec<String>,
+    why: String,
+}
+
+impl Marked {
+    fn of(told: &Explanation<'_>, own: &Explained<'_>, span: Span, line: &str) -> Self {
+        let access = &own.judged.access;
+        // A command stands above its words already; other things say what they are.
+        let plain = match &access.kind {
+            Kind::Command(_) => own.subject == span.of(line),
+            Kind::Opaque(_) => true,
+            _ => false,
+        };
+        Self {
+            span,
+            verdict: own.verdict,
+            offends: told.decision.action != Verdict::Allow && own.open().next().is_some(),
+            via: access.via.clone(),
+            does: if plain { Vec::new() } else { vec![does(own)] },
+            why: why(told, own),
+        }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        (self.span, self.verdict, self.offends) == (other.span, other.verdict, other.offends)
+            && self.via == other.via
+            && self.why == other.why
+    }
+
+    fn mark(&self) -> Mark {
+        let mut said = Vec::new();
+        if !self.does.is_empty() {
+            said.push(listed(&self.does));
+        }
+        if !self.via.is_empty() {
+            let via: Vec<String> = self.via.iter().map(|via| format!("`{via}`")).collect();
+            said.push(format!("via {}", via.join(", ")));
+        }
+        let said = match said.is_empty() {
+            true => String::new(),
+            false => format!(" {}:", said.join(", ")),
+        };
+        Mark {
+            span: self.span,
+            verdict: self.verdict,
+            offends: self.offends,
+            text: format!("{}:{said} {}", self.verdict, self.why),
+        }
+    }
 }
 
 /// Why an access has its verdict.
 fn why(told: &Explanation<'_>, own: &Explained<'_>) -> String {
-    let verdict = own.judged.verdict;
-    let mut why: Vec<String> = Vec::new();
-    for because in own
-        .because
-        .iter()
-        .filter(|because| because.action == verdict || matches!(because.source, BecauseOf::Mode))
-    {
-        let text = because_of(told, own, because);
-        if !why.contains(&text) {
-            why.push(text);
+    let verdict = own.verdict;
+    // What is said alike is said once, with all it is said of.
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    let counts = |because: &&Because<'_>| {
+        because.action == verdict || matches!(because.source, BecauseOf::Mode)
+    };
+    for because in own.because.iter().filter(counts) {
+        let (said, of) = because_of(told, own, because);
+        let of = match because.cleared {
+            true => format!("{of} (cleared)"),
+            false => of,
+        };
+        match groups.iter_mut().find(|(other, _)| *other == said) {
+            Some((_, all)) => all.push(of),
+            None => groups.push((said, vec![of])),
         }
     }
-    match why.is_empty() {
-        true => ground(told, own),
-        false => why.join(" and "),
+    if groups.is_empty() {
+        return ground(told, own);
     }
+    let told: Vec<String> = groups
+        .into_iter()
+        .map(|(said, all)| format!("{said}{}", listed(&all)))
+        .collect();
+    told.join("; ")
 }
 
-fn because_of(told: &Explanation<'_>, own: &Explained<'_>, because: &Because<'_>) -> String {
-    let text = match &because.source {
+/// What is said of an access, and of whom.
+fn because_of(
+    told: &Explanation<'_>,
+    own: &Explained<'_>,
+    because: &Because<'_>,
+) -> (&'static str, String) {
+    let key = format!("`{}`", because.key);
+    match &because.source {
         BecauseOf::Rule(own)
             if own.rule.action == Verdict::Deny && because.action == Verdict::Ask =>
         {
-            format!("{}, which denies what this may stand for", name(own))
+            ("may be what is denied by ", key)
         }
-        BecauseOf::Rule(own) => name(own),
-        BecauseOf::Protected(_) if because.action == Verdict::Ask => {
-            format!("it may be a file of `{}`", because.key)
-        }
-        BecauseOf::Protected(_) => format!("`{}`", because.key),
-        BecauseOf::Outside => "outside the workspace".into(),
+        BecauseOf::Rule(own) if own.rule.id.is_some() => ("rule ", key),
+        BecauseOf::Rule(_) => ("", key),
+        BecauseOf::Protected(_) if because.action == Verdict::Ask => ("may be a file of ", key),
+        BecauseOf::Protected(_) => ("", key),
+        BecauseOf::Outside => ("", "outside the workspace".into()),
         BecauseOf::Opaque => match &own.judged.access.kind {
-            Kind::Opaque(what) => format!("not understood: {what}"),
-            _ => "not understood".into(),
+            Kind::Opaque(what) => ("not understood: ", what.clone()),
+            _ => ("", "not understood".into()),
         },
-        BecauseOf::Unresolved => "cannot be computed before it runs".into(),
-        BecauseOf::Tier => format!(
-            "no rule allows it, and the tier of `{}` decides",
-            told.call.tool
+        BecauseOf::Unresolved => ("", "cannot be computed before it runs".into()),
+        BecauseOf::Tier => (
+            "no rule allows it, so it goes by the tier of ",
+            format!("`{}`", told.call.tool),
         ),
-        BecauseOf::Mode => format!("not in the mode `{}`", told.call.mode.name()),
-    };
-    match because.cleared {
-        true => format!("{text} (cleared)"),
-        false => text,
+        BecauseOf::Mode => ("not in the mode ", format!("`{}`", told.call.mode.name())),
+    }
+}
+
+/// A list in words, its end counted.
+fn listed(all: &[String]) -> String {
+    const MOST: usize = 4;
+    let shown: Vec<&str> = all.iter().take(MOST).map(String::as_str).collect();
+    match all.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

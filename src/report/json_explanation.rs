@@ -281,7 +281,7 @@ fn access<'e>(own: &'e Explained<'_>, line: &str) -> Access<'e> {
         span: access.span.map(|span| place(span, line)),
         via: &access.via,
         certainty: own.certainty.name(),
-        verdict: own.judged.verdict.name(),
+        verdict: own.verdict.name(),
         because: own
             .because
             .iter()

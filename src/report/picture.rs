@@ -16,7 +16,7 @@ const WHOLE: usize = 8;
 const MOST_LINES: usize = 24;
 
 /// How narrow the words beside an underline may get before they go below it.
-const NARROWEST: usize = 28;
+const NARROWEST: usize = 36;
 
 /// A part of the text and what is to be said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,12 +144,13 @@ fn under(out: &mut String, gutter: &str, part: &[Cell], mark: &Mark, room: usize
     out.push_str(&" ".repeat(from));
     out.push_str(&line);
     let text = printable(&mark.text);
-    let (indent, mut first) = if room >= beside + NARROWEST.min(text.width()) {
+    let needs = NARROWEST.min(text.width());
+    let (indent, mut first) = if room >= beside + needs {
         out.push(' ');
         (beside, true)
     } else {
         out.push('\n');
-        (from.min(room - NARROWEST), false)
+        (from.min(room.saturating_sub(text.width().min(48))), false)
     };
     for row in wrapped(&text, room - indent, room - indent) {
         if !std::mem::take(&mut first) {
@@ -187,9 +188,14 @@ fn wanted(lines: &[Span], marks: &[Mark]) -> Vec<usize> {
         .map(|mark| (!mark.offends, line_of(mark)))
         .collect();
     wanted.sort_unstable();
+    // Where something is in the way, the other lines would only hide it.
+    let offending = wanted.first().is_some_and(|(passes, _)| !passes);
     let mut out: Vec<usize> = Vec::new();
-    for (_, number) in wanted {
-        if out.len() < MOST_LINES && !out.contains(&number) {
+    for (_, number) in wanted
+        .into_iter()
+        .filter(|(passes, _)| !(offending && *passes))
+    {
+        if number < lines.len() && out.len() < MOST_LINES && !out.contains(&number) {
             out.push(number);
         }
     }
@@ -338,7 +344,15 @@ mod tests {
                 "ask: a rule whose name is a good deal too long for the rest",
             ),
         ];
-        insta::assert_snapshot!(draw(line, &marks, 60, Paint(false)), @"");
+        insta::assert_snapshot!(draw(line, &marks, 60, Paint(false)), @r"
+          1 │ sudo rm -rf 漢字 && cat <x    | git push
+            ·      ^^^^^^^^^^^ deny: rule `no-rm`
+            ·                                 ^^^^^^^^
+            ·       ask: a rule whose name is a good deal too long
+            ·       for the rest
+            · ---- allow: a launcher
+            ·             ---- allow: writes it
+        ");
     }
 
     #[test]
@@ -349,7 +363,16 @@ mod tests {
         let push = [mark(&line, "git push", Verdict::Ask, "ask: rule `push`")];
         let rm = [mark(&script, "rm x", Verdict::Deny, "deny: rule `rm`")];
         let both = draw(&line, &push, 60, Paint(false)) + &draw(&script, &rm, 60, Paint(false));
-        insta::assert_snapshot!(both, @"");
+        insta::assert_snapshot!(both, @r"
+          1 │ echo word word word word word word word word word
+            │ word word word word word word  && git push
+            ·                                   ^^^^^^^^
+            ·                                   ask: rule `push`
+             ⋮
+          30 │ rm x
+             · ^^^^ deny: rule `rm`
+             ⋮ 1 more line
+        ");
     }
 
     #[test]
