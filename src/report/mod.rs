@@ -11,3 +11,5 @@ pub mod json;
 pub mod json_explanation;
 #[cfg(feature = "cli")]
 mod picture;
+#[cfg(feature = "cli")]
+mod wording;
