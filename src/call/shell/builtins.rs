@@ -14,6 +14,52 @@ use crate::call::access::Assignment;
 use crate::call::word::Word;
 use crate::source::Span;
 
+/// Whether a shell's own command changes anything here.
+pub(super) fn is_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "cd" | "chdir"
+            | "pushd"
+            | "popd"
+            | "export"
+            | "readonly"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "unset"
+            | "read"
+            | "mapfile"
+            | "readarray"
+            | "getopts"
+            | "wait"
+            | "vared"
+            | "printf"
+            | "let"
+            | "test"
+            | "["
+            | "set"
+            | "shift"
+            | "alias"
+            | "hash"
+            | "shopt"
+            | "setopt"
+            | "unsetopt"
+            | "emulate"
+            | "enable"
+            | "exit"
+            | "return"
+            | "break"
+            | "continue"
+            | "eval"
+            | "source"
+            | "."
+            | "trap"
+            | ":"
+            | "exec"
+            | "times"
+    )
+}
+
 impl Walker<'_> {
     #[allow(clippy::too_many_arguments)] // what is known of the command
     pub(super) fn builtin(
@@ -79,17 +125,13 @@ impl Walker<'_> {
                     }
                 }
             }
-            "printf" => {
-                if args.first().and_then(Word::text) == Some("-v") {
-                    match args.get(1) {
-                        Some(word) if word.text().is_some() => {
-                            self.evaluated(word);
-                            assign_unknown(env, word.text().unwrap_or_default());
-                        }
-                        _ => env.lost = true,
-                    }
+            "printf" if args.first().and_then(Word::text) == Some("-v") => match args.get(1) {
+                Some(word) if word.text().is_some() => {
+                    self.evaluated(word);
+                    assign_unknown(env, word.text().unwrap_or_default());
                 }
-            }
+                _ => env.lost = true,
+            },
             "let" => {
                 for word in args {
                     self.evaluated(word);
@@ -129,13 +171,12 @@ impl Walker<'_> {
             "unalias" => {}
             "hash" => self.hash(args, env, span),
             "shopt" | "setopt" | "unsetopt" | "emulate" => env.wild = true,
-            "enable" => {
+            "enable"
                 if args
                     .iter()
-                    .any(|word| word.prefix().starts_with('-') || word.text().is_none())
-                {
-                    self.opaque("`enable` changes what a command's name means", span);
-                }
+                    .any(|word| word.prefix().starts_with('-') || word.text().is_none()) =>
+            {
+                self.opaque("`enable` changes what a command's name means", span);
             }
             "exit" if quits(args) && !redirected => {
                 self.exited = true;

@@ -11,8 +11,9 @@ use crate::call::word::Word;
 
 /// Folders that the shell may be in at one point; beyond that its folder is unknown.
 const FOLDERS: usize = 4;
-/// Longest folder and longest value worth following, in bytes.
+/// Longest value and longest folder worth following, in bytes.
 const LONGEST: usize = 8 * 1024;
+const LONGEST_FOLDER: usize = 1024;
 
 #[derive(Clone, Debug)]
 pub(super) struct Env {
@@ -120,7 +121,7 @@ impl Env {
 
     /// Whether the script itself has assigned or unset the name.
     pub fn touched(&self, name: &str) -> bool {
-        self.vars.contains_key(name)
+        self.lost || self.vars.contains_key(name)
     }
 
     pub fn var(&self, name: &str) -> Option<Var> {
@@ -157,6 +158,14 @@ impl Env {
         );
     }
 
+    /// No variable is known any more, and none is followed: this keeps what is too long cheap.
+    pub fn lose(&mut self) {
+        self.lost = true;
+        if !self.vars.is_empty() {
+            self.vars = Rc::default();
+        }
+    }
+
     pub fn forget(&mut self, name: &str) {
         self.set(name, Value::Unknown);
     }
@@ -189,6 +198,9 @@ impl Env {
     }
 
     pub fn put(&mut self, name: &str, var: Option<Var>) {
+        if self.lost && name != "IFS" && name != "CDPATH" {
+            return;
+        }
         let vars = Rc::make_mut(&mut self.vars);
         match var {
             Some(var) => {
@@ -327,7 +339,7 @@ impl Env {
                 from.iter().map(|folder| normal(folder, to)).collect()
             };
             for folder in all {
-                if folder.len() <= LONGEST && !folders.contains(&folder) {
+                if folder.len() <= LONGEST_FOLDER && !folders.contains(&folder) {
                     folders.push(folder);
                 }
             }

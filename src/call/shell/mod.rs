@@ -1,21 +1,26 @@
 //! A command line → accesses: what it runs, reads, writes and contacts, in the order of the text.
 //!
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
-//! `parse.rs` and `lex.rs` read the text, `words.rs` computes values, `names.rs` knows what `find` and its like print,
-//! `script.rs` follows the structure,
-//! `commands.rs` takes one command apart, `builtins.rs` knows what the shell's own commands change.
+//! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
+//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
+//! the shell's own commands change), `redirects.rs`.
 
 mod arithmetic;
 mod assignments;
 mod builtins;
 mod commands;
+mod compound;
 pub mod effects;
 mod env;
+mod launch;
 mod lex;
 mod names;
 mod outline;
+mod output;
 mod parse;
+mod redirects;
 mod script;
+mod simple;
 mod syntax;
 mod words;
 
@@ -32,6 +37,9 @@ use syntax::Origin;
 /// Longest line that is read, in bytes.
 const LONGEST: usize = 1024 * 1024;
 
+/// The names a glob stands for, from a folder; none where there is no view of the files.
+pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
+
 /// Where a command line is run.
 pub struct Scene<'s> {
     /// The folder the shell starts in, absolute.
@@ -40,8 +48,8 @@ pub struct Scene<'s> {
     pub home: Option<String>,
     /// Variables that the host vouches for.
     pub vars: Vec<(String, String)>,
-    /// The names a glob stands for, from a folder; none where there is no view of the files.
-    pub glob: &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>,
+    /// What globs stand for.
+    pub glob: Globs<'s>,
 }
 
 impl Default for Scene<'_> {

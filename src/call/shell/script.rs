@@ -20,8 +20,10 @@ use crate::source::Span;
 const ELEMENTS: usize = 16;
 /// Commands walked again: unrolled loops, called functions, second rounds.
 const REPLAYS: usize = 600;
-/// Bytes parsed again and names compared, over the whole line.
-const WORK: usize = 4 * 1024 * 1024;
+/// Bytes of texts that are run as scripts, over the whole line and four times its length.
+const PARSED: usize = 32 * 1024;
+/// Names compared where ways meet.
+const WORK: usize = 300_000;
 /// Levels of walking: those of the parser, and calls between them.
 const LEVELS: usize = DEEPEST + 30;
 
@@ -104,6 +106,7 @@ pub(super) struct Walker<'s> {
     replaying: usize,
     replayed: usize,
     work: usize,
+    parsed: usize,
     exhausted: bool,
 }
 
@@ -127,6 +130,7 @@ impl<'s> Walker<'s> {
             replaying: 0,
             replayed: 0,
             work: 0,
+            parsed: 0,
             exhausted: false,
         }
     }
@@ -145,7 +149,7 @@ impl<'s> Walker<'s> {
     }
 
     /// Counts work; past the bound the rest is still walked once, with nothing known.
-    pub fn spend(&mut self, work: usize) {
+    fn spend(&mut self, work: usize) {
         self.work += work;
         if self.work > WORK {
             self.exhaust();
@@ -162,6 +166,11 @@ impl<'s> Walker<'s> {
 
     pub fn merge(&mut self, a: Env, b: Env) -> Env {
         self.spend(a.size() + b.size());
+        let (mut a, mut b) = (a, b);
+        if self.exhausted {
+            a.lose();
+            b.lose();
+        }
         a.merge(b)
     }
 
@@ -185,7 +194,10 @@ impl<'s> Walker<'s> {
             self.opaque("nested too deeply", span);
             return;
         }
-        self.spend(text.len());
+        self.parsed += text.len();
+        if self.parsed > PARSED + 4 * self.line.len() {
+            self.exhaust();
+        }
         if self.exhausted {
             self.opaque("too much is repeated to be followed", span);
             return;
@@ -597,7 +609,7 @@ impl<'s> Walker<'s> {
         let mut attempt = 0;
         loop {
             if self.exhausted || attempt == 2 {
-                start.lost = true;
+                start.lose();
                 start.folders = Rc::default();
             }
             let mark = self.out.len();
@@ -822,13 +834,12 @@ impl<'s> Walker<'s> {
         }
         let mut all = Vec::new();
         for word in words {
-            if is_glob(&word) {
-                if let Some(names) =
+            if is_glob(&word)
+                && let Some(names) =
                     (self.scene.glob)(&word, env.folder()).filter(|names| !names.is_empty())
-                {
-                    all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
-                    continue;
-                }
+            {
+                all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
+                continue;
             }
             all.push(word);
         }

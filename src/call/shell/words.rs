@@ -201,13 +201,13 @@ impl<'e> Expander<'e> {
             } else {
                 rest.split_once('=').filter(|(name, _)| is_name(name))
             };
-            if let Some((name, value)) = assigns {
-                if value.starts_with('~') {
-                    // bash expands `dd of=~/x` as well.
-                    self.text(name);
-                    self.text("=");
-                    rest = self.tilde(value, true);
-                }
+            if let Some((name, value)) = assigns
+                && value.starts_with('~')
+            {
+                // bash expands `dd of=~/x` as well.
+                self.text(name);
+                self.text("=");
+                rest = self.tilde(value, true);
             }
         }
         while self.assigned {
