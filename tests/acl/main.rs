@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should stop"
 )]
 
+mod explain;
 mod shell;
 mod shell_bounds;
 mod transcripts;
