@@ -747,7 +747,7 @@ impl<'a> Reader<'a> {
     /// An element of `[[rules]]`.
     fn long_rule(&mut self, fields: &Table, span: Span, index: usize) -> Option<Rule> {
         let action = fields.get("action").and_then(text).and_then(Verdict::parse);
-        let targets: Vec<&str> = ["commands", "paths", "hosts"]
+        let targets: Vec<&str> = keys::TARGETS
             .into_iter()
             .filter(|key| fields.get(key).is_some())
             .collect();
@@ -764,16 +764,8 @@ impl<'a> Reader<'a> {
             .help = Some("write one rule for each; they may share `when` and `reason`".into());
         }
         let target = targets.first().copied();
-        let allowed: &[&str] = match target {
-            Some("commands") => &["except", "with", "without", "operands", "exact", "only"],
-            Some("paths") => &["except", "exact", "access"],
-            Some(_) => &["except"],
-            None => &[],
-        };
-        for key in [
-            "except", "with", "without", "operands", "exact", "only", "access",
-        ] {
-            if fields.get(key).is_some() && !allowed.contains(&key) {
+        for (key, needs) in keys::NEEDS {
+            if fields.get(key).is_some() && target.is_none_or(|target| !needs.contains(&target)) {
                 let belongs = match key {
                     "access" => "a rule with `paths`",
                     "exact" => "a rule with `commands` or `paths`",
@@ -913,7 +905,7 @@ impl<'a> Reader<'a> {
         span: Span,
     ) -> Rule {
         let forced = flag(fields, "forced");
-        if forced && action != Verdict::Ask {
+        if action != Verdict::Ask && fields.get("forced").is_some() {
             self.error(
                 "unknown-key",
                 "`forced` belongs to a rule that asks",

@@ -6,3 +6,4 @@
 #[cfg(feature = "cli")]
 pub mod human;
 pub mod json;
+pub mod schema;

@@ -1,0 +1,6 @@
+//! The integration tests: one binary, its cases are data.
+
+mod drawing;
+mod generated;
+mod reference;
+mod schema;
