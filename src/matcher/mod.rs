@@ -11,9 +11,9 @@ pub mod paths;
 pub mod tools;
 
 use crate::call::access::Mode;
-use crate::call::tools as canonical;
+use crate::call::tools::{self as canonical, ToolDecl};
 use crate::policy::rule::{
-    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, ToolDecl, Verdict,
+    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, Verdict,
 };
 use crate::policy::{LayerKind, Policy, Resolution};
 use commands::CommandIndex;

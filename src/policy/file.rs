@@ -6,11 +6,12 @@
 use super::glob::Glob;
 use super::patterns::{self, PathPattern};
 use super::rule::{
-    Argument, Authority, Commands, Condition, Examples, FactDecl, Holds, Hosts, Invariant, Judges,
-    Paths, Place, Placed, Protected, Rule, Section, Test, TierEntry, ToolDecl, Verdict,
+    Authority, Commands, Condition, Examples, FactDecl, Hosts, Invariant, Judges, Paths, Place,
+    Placed, Protected, Rule, Section, Test, TierEntry, Verdict,
 };
 use super::{keys, near};
 use crate::call::access::Mode;
+use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::finding::Finding;
 use crate::source::{self, Node, Source, Span, Table, Value};
 use std::collections::BTreeMap;
