@@ -1,6 +1,16 @@
 //! The integration tests: one binary, its cases are data.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on says so by failing"
+)]
 
 mod drawing;
 mod generated;
 mod reference;
 mod schema;
+mod shell;
+mod shell_bounds;
+mod transcripts;
