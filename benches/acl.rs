@@ -4,7 +4,10 @@
 //! that the engine is measured and not the disk. Wanted, at any size: a tool or path call in 1 µs, a short line in
 //! 15 µs, 10,000 rules loaded in 60 ms, and 100 rules decided by a process within 1.5 ms of `/bin/true`.
 
-#![allow(clippy::expect_used, reason = "a bench that cannot go on says so by failing")]
+#![allow(
+    clippy::expect_used,
+    reason = "a bench that cannot go on says so by failing"
+)]
 
 use acl::call::Call;
 use acl::call::files::FileView;

@@ -3,6 +3,8 @@
 //! In: a name. Out: a declaration. An agent's tool names map to the canonical ones, so that one policy serves all.
 //! A policy may declare others, or declare one of these anew.
 
+use std::sync::OnceLock;
+
 /// What is known of one tool: by the table below, or by `[tools]` in a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolDecl {
@@ -75,8 +77,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The declaration of a canonical tool.
-pub fn canonical(name: &str) -> Option<ToolDecl> {
-    let (name, arguments, recursive) = TOOLS.iter().find(|(tool, _, _)| *tool == name)?;
+pub fn canonical(name: &str) -> Option<&'static ToolDecl> {
+    static DECLARED: OnceLock<Vec<ToolDecl>> = OnceLock::new();
+    let declared = DECLARED.get_or_init(|| TOOLS.iter().map(declaration).collect());
+    declared.iter().find(|tool| tool.name == name)
+}
+
+fn declaration((name, arguments, recursive): &Row) -> ToolDecl {
     let arguments = arguments
         .iter()
         .map(|(holds, path, default, optional)| Argument {
@@ -86,9 +93,9 @@ pub fn canonical(name: &str) -> Option<ToolDecl> {
             optional: *optional,
         })
         .collect();
-    Some(ToolDecl {
+    ToolDecl {
         name: (*name).to_owned(),
         arguments,
         recursive: *recursive,
-    })
+    }
 }

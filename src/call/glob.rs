@@ -5,7 +5,7 @@
 //! Refuses `**` inside a word, open brackets and braces, extglob and what is plainly a regular expression.
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
-use crate::call::word::{Piece, Word};
+use super::word::{Piece, Word};
 
 /// How a pattern and a word relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
