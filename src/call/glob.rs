@@ -448,7 +448,7 @@ const MOST_ALTERNATIVES: usize = 256;
 /// Braces expanded: one sequence of characters for each alternative.
 fn expand(chars: &[(char, bool)]) -> Result<Vec<Vec<(char, bool)>>, String> {
     let Some(open) = chars.iter().position(|c| *c == ('{', false)) else {
-        return match chars.iter().any(|c| *c == ('}', false)) {
+        return match chars.contains(&('}', false)) {
             true => Err("a `}` without its `{` (a literal one is written `\\}`)".into()),
             false => Ok(vec![chars.to_vec()]),
         };
@@ -553,7 +553,7 @@ fn class(chars: &[(char, bool)], from: usize) -> Result<(Token, usize), String> 
             );
         }
         match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some(('-', false)), Some((end, end_quoted))) if !(*end == ']' && !end_quoted) => {
+            (Some(('-', false)), Some((end, end_quoted))) if *end != ']' || *end_quoted => {
                 if end < c {
                     return Err(format!("the range `{c}-{end}` runs backwards"));
                 }

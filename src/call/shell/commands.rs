@@ -572,7 +572,7 @@ impl Walker<'_> {
             }
             Starts::Stdin => {
                 let mut inner = self.inner(&name, found, assignments, env, level);
-                self.from_input(&name, span, &mut inner, input, at);
+                self.input_script(&name, span, &mut inner, input, at);
             }
             Starts::File { word } => {
                 self.file(word, &name, found, assignments, env, input, level, at)
@@ -672,7 +672,7 @@ impl Walker<'_> {
     }
 
     /// A script on standard input.
-    fn from_input(&mut self, name: &str, span: Span, inner: &mut Env, input: &Input, at: usize) {
+    fn input_script(&mut self, name: &str, span: Span, inner: &mut Env, input: &Input, at: usize) {
         match input {
             Input::Text {
                 text,
@@ -730,7 +730,7 @@ impl Walker<'_> {
             Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-")
         ) {
             let mut inner = self.inner(name, found, assignments, env, level);
-            self.from_input(name, span, &mut inner, input, at);
+            self.input_script(name, span, &mut inner, input, at);
             env.lost |= own;
             return;
         }
