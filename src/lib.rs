@@ -20,3 +20,4 @@ pub mod policy;
 pub mod presets;
 pub mod report;
 pub mod source;
+pub mod text;

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod accesses;
 pub mod files;
+pub mod glob;
 pub mod path;
 pub mod programs;
 pub mod shell;

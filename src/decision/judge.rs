@@ -684,17 +684,14 @@ impl<'a> Judge<'a> {
         let located = Located::of(path, self.frame);
         self.real = located.known.then(|| located.real().to_owned());
         if path.touches == Touches::Names {
-            self.outside(at, path, &located, false);
+            self.outside(at, path, &located, &[]);
             return (Vec::new(), cover_of(path.cover));
         }
         let certain = path.touches == Touches::Surely;
         self.protected(at, path, &located);
         let own = self.path_rules(at, path, &located);
-        let anchored = own
-            .iter()
-            .any(|matched| matched.lost.is_none() && self.settles_outside(matched, &located));
         if certain {
-            self.outside(at, path, &located, anchored);
+            self.outside(at, path, &located, &own);
         }
         let section = certain.then_some(Section::Paths(path.mode));
         let written = path.mode == Mode::Read
@@ -866,29 +863,29 @@ impl<'a> Judge<'a> {
         let Judges::Paths(own) = &compiled.rule.judges else {
             return false;
         };
-        let anchored: Vec<PathPattern> = own
-            .patterns
-            .iter()
-            .filter(|pattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home))
-            .cloned()
-            .collect();
+        let anchored =
+            |pattern: &&PathPattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home);
         let own = Paths {
-            patterns: anchored,
+            patterns: own.patterns.iter().filter(anchored).cloned().collect(),
             ..(**own).clone()
         };
         paths::fit(&own, located, Stance::Loosens) == Fit::Must
     }
 
-    fn outside(&mut self, at: usize, path: &PathAccess, located: &Located, settled: bool) {
+    fn outside(&mut self, at: usize, path: &PathAccess, located: &Located, own: &[Matched]) {
         let (verdict, place) = &self.matcher.outside;
         if *verdict == Verdict::Allow
             || (self.frame.roots.is_empty() && self.matcher.roots.is_none())
         {
             return;
         }
+        let settled = || {
+            own.iter()
+                .any(|matched| matched.lost.is_none() && self.settles_outside(matched, located))
+        };
         match located.inside() {
             Some(true) => {}
-            _ if settled && *verdict == Verdict::Ask => {}
+            _ if *verdict == Verdict::Ask && settled() => {}
             None => self.unresolved.push((path.path.shown(), at, false)),
             Some(false) => {
                 let shown = located.shown().to_owned();

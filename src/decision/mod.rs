@@ -283,7 +283,7 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
         return Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)]);
     }
     let declaration = matcher.declaration(&call.tool);
-    let taken = match accesses::taken(call, args, declaration.as_deref(), view) {
+    let taken = match accesses::taken(call, args, declaration, view) {
         Ok(taken) => taken,
         Err(faults) => {
             let texts = faults.into_iter().map(|fault| (fault, None));

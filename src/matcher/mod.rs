@@ -8,19 +8,21 @@ mod examples;
 pub mod hosts;
 pub mod located;
 pub mod paths;
+mod quick;
 pub mod tools;
 
 use crate::call::access::Mode;
-use crate::call::tools as canonical;
+use crate::call::tools::{self as canonical, ToolDecl};
 use crate::policy::rule::{
-    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, ToolDecl, Verdict,
+    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, Verdict,
 };
 use crate::policy::{LayerKind, Policy, Resolution};
 use commands::CommandIndex;
 use hosts::HostIndex;
 use paths::PathIndex;
+use quick::HashMap;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tools::{FileTiers, NameIndex};
 
 /// A compiled policy.
@@ -103,8 +105,8 @@ impl Matcher {
             roots: None,
             folder: None,
             layers: Vec::new(),
-            declared: HashMap::new(),
-            facts: HashMap::new(),
+            declared: HashMap::default(),
+            facts: HashMap::default(),
             covering: NameIndex::default(),
             tool_rules: NameIndex::default(),
             any_tool_rules: Vec::new(),
@@ -117,7 +119,7 @@ impl Matcher {
             unknown_is_default: false,
             policy: Policy::default(),
         };
-        let mut keys = HashMap::new();
+        let mut keys = HashMap::default();
         let mut unknown: Option<bool> = None;
         let mut default: Option<(Verdict, Place, bool)> = None;
         for (index, layer) in policy.layers.iter_mut().enumerate() {
@@ -294,12 +296,10 @@ impl Matcher {
     }
 
     /// The declaration of a tool: the policy's, or that of a canonical tool.
-    pub fn declaration(&self, tool: &str) -> Option<std::borrow::Cow<'_, ToolDecl>> {
-        use std::borrow::Cow;
+    pub fn declaration(&self, tool: &str) -> Option<&ToolDecl> {
         self.declared
             .get(tool)
-            .map(Cow::Borrowed)
-            .or_else(|| canonical::canonical(tool).map(Cow::Owned))
+            .or_else(|| canonical::canonical(tool))
     }
 
     /// Whether a declaration, tier or rule covers the tool, or the policy takes unknown tools by the default tier.

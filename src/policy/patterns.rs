@@ -102,7 +102,7 @@ pub fn tool_names(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
 pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<String>)> {
     let mut words = split_words(text)?;
     let mut assignments = Vec::new();
-    while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+    while let Some((name, value)) = words.first().and_then(assignment) {
         let value = Glob::parse_marked(&value).map_err(|why| (why, None))?;
         match value.as_slice() {
             [one] => assignments.push((name, one.clone())),

@@ -4,10 +4,14 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop"
+    reason = "a test that cannot go on says so by failing"
 )]
 
+mod drawing;
 mod explain;
+mod generated;
+mod reference;
+mod schema;
 mod shell;
 mod shell_bounds;
 mod transcripts;
