@@ -8,7 +8,7 @@ pub mod accesses;
 pub mod files;
 pub mod path;
 pub mod shell;
-mod strict_json;
+pub(crate) mod strict_json;
 pub mod tools;
 pub mod word;
 

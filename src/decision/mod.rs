@@ -136,6 +136,25 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// All there are.
+    pub const ALL: [Self; 15] = [
+        Self::Arguments,
+        Self::UnknownTool,
+        Self::Protected,
+        Self::Workspace,
+        Self::Rule,
+        Self::Opaque,
+        Self::Unresolved,
+        Self::Tier,
+        Self::Verdict,
+        Self::Mode,
+        Self::Forced,
+        Self::Approval,
+        Self::Session,
+        Self::Grant,
+        Self::Endorsement,
+    ];
+
     /// Its name in the record.
     pub const fn name(self) -> &'static str {
         match self {
