@@ -66,6 +66,33 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
     }
 }
 
+/// A word split at its slashes.
+pub fn components(word: &Word) -> Vec<Word> {
+    let mut out: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) => {
+                for (index, part) in text.split('/').enumerate() {
+                    if index > 0 {
+                        out.push(Vec::new());
+                    }
+                    if let Some(last) = out.last_mut() {
+                        last.push(Piece::Text(part.to_owned()));
+                    }
+                }
+            }
+            piece => {
+                if let Some(last) = out.last_mut() {
+                    last.push(piece.clone());
+                }
+            }
+        }
+    }
+    out.into_iter()
+        .map(|pieces| Word::of(pieces, word.span))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

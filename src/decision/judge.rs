@@ -6,7 +6,7 @@
 use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
-use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach};
+use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
 use crate::call::word::Word;
 use crate::matcher::commands::{self, Fitted};
@@ -624,15 +624,20 @@ impl<'a> Judge<'a> {
         tool_rules: &[Matched],
     ) -> (Vec<Matched>, Covered) {
         let located = Located::of(path, self.frame);
+        if path.touches == Touches::Names {
+            self.outside(at, path, &located, false);
+            return (Vec::new(), cover_of(path.cover));
+        }
+        let certain = path.touches == Touches::Surely;
         self.protected(at, path, &located);
         let own = self.path_rules(at, path, &located);
         let anchored = own
             .iter()
             .any(|matched| matched.lost.is_none() && self.settles_outside(matched, &located));
-        if path.certain {
+        if certain {
             self.outside(at, path, &located, anchored);
         }
-        let section = path.certain.then_some(Section::Paths(path.mode));
+        let section = certain.then_some(Section::Paths(path.mode));
         let written = path.mode == Mode::Read
             && !own.iter().any(|m| m.lost.is_none())
             && self.also_written(path);
@@ -641,7 +646,7 @@ impl<'a> Judge<'a> {
             true => self.settle(at, own, tool_rules, None),
             false => self.settle(at, own, tool_rules, section),
         };
-        if !path.certain {
+        if !certain {
             let tightened = matched.iter().any(|matched| {
                 matched.lost.is_none() && self.action(matched.rule) != Some(Verdict::Allow)
             });
@@ -733,7 +738,7 @@ impl<'a> Judge<'a> {
             };
             let stance = stance(compiled.rule.action);
             let fit = match (stance, paths::fit(own, located, stance)) {
-                (Stance::Loosens, Fit::Must) if path.certain => Fit::Must,
+                (Stance::Loosens, Fit::Must) if path.touches == Touches::Surely => Fit::Must,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
                 (Stance::Tightens, fit) => self
@@ -843,7 +848,7 @@ impl<'a> Judge<'a> {
     fn also_written(&self, path: &PathAccess) -> bool {
         self.accesses.iter().any(|access| {
             matches!(&access.kind, Kind::Path(other)
-                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.certain)
+                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.touches == Touches::Surely)
         }) && self.write_allow(path).is_some()
     }
 
@@ -1067,7 +1072,7 @@ pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Fold
 /// Whether an access is reading or nothing at all; a tool's own URL goes as its tier says.
 pub fn only_reads(access: &Access, accesses: &[Access]) -> bool {
     match &access.kind {
-        Kind::Path(path) => path.mode == Mode::Read || !path.certain,
+        Kind::Path(path) => path.mode == Mode::Read || path.touches == Touches::Perhaps,
         Kind::Host(host) => host.cover == Cover::Tool,
         Kind::Command(command) => {
             let launches = command.inner.is_some() || accesses.iter().any(|other| matches!(&other.kind, Kind::Command(other) if other.launcher.is_some_and(|at| commands::command(accesses, at).is_some_and(|own| std::ptr::eq(own, &**command)))));

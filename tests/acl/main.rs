@@ -1,0 +1,3 @@
+//! The integration tests: one binary, its cases are data.
+
+mod shell;
