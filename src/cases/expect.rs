@@ -188,7 +188,10 @@ fn reasons(
     failures: &mut Vec<Failure>,
 ) {
     let in_order = wanted.len() == got.len()
-        && wanted.iter().zip(got).all(|(wanted, got)| meets(wanted, got));
+        && wanted
+            .iter()
+            .zip(got)
+            .all(|(wanted, got)| meets(wanted, got));
     if in_order {
         return;
     }
@@ -230,7 +233,9 @@ fn reasons(
         .collect();
     let mut least = 0;
     for (index, at) in &places {
-        let later = places.iter().any(|(other, there)| other > index && there < at);
+        let later = places
+            .iter()
+            .any(|(other, there)| other > index && there < at);
         if *at < least || later {
             failures.push(Failure::Order {
                 list,
@@ -324,7 +329,10 @@ mod tests {
 
     #[test]
     fn reasons_missing_extra_and_moved_are_told_apart() {
-        let got = [reason("a", "would overwrite"), reason("b", "uses a service")];
+        let got = [
+            reason("a", "would overwrite"),
+            reason("b", "uses a service"),
+        ];
         let rows: [(&[&str], &[&str]); 6] = [
             (&["a", "~service"], &[]),
             (&["rule", "rule"], &[]),

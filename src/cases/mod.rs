@@ -69,10 +69,7 @@ impl Under {
     ///
     /// # Errors
     /// The first error of `find`.
-    pub fn roots<E>(
-        &self,
-        find: impl Fn(&str) -> Result<Arc<Source>, E>,
-    ) -> Result<Vec<Root>, E> {
+    pub fn roots<E>(&self, find: impl Fn(&str) -> Result<Arc<Source>, E>) -> Result<Vec<Root>, E> {
         let root = |kind, name: &str| {
             Ok(Root {
                 kind,
@@ -83,7 +80,10 @@ impl Under {
         };
         match self {
             Self::Policy(name) => Ok(vec![root(LayerKind::User, name)?]),
-            Self::Layers(layers) => layers.iter().map(|(kind, name)| root(*kind, name)).collect(),
+            Self::Layers(layers) => layers
+                .iter()
+                .map(|(kind, name)| root(*kind, name))
+                .collect(),
         }
     }
 }

@@ -159,8 +159,10 @@ impl Reader<'_> {
                 Ok((value, twice)) if twice.is_empty() => value,
                 Ok((_, twice)) => {
                     let message = format!("this line gives `{}` twice", twice.join("`, `"));
-                    self.error("duplicate-key", message, span).help =
-                        Some("arguments that give a key twice are written as text: `\"args\": \"{…}\"`".into());
+                    self.error("duplicate-key", message, span).help = Some(
+                        "arguments that give a key twice are written as text: `\"args\": \"{…}\"`"
+                            .into(),
+                    );
                     continue;
                 }
                 Err(why) => {
@@ -221,7 +223,8 @@ impl Reader<'_> {
         let own = self.under(table);
         if table.get("tool").is_none() && !broken {
             self.error("missing-key", "a case needs `tool`".into(), node.span)
-                .help = Some("write the call: `tool = \"bash\"`, `args = { command = \"ls\" }`".into());
+                .help =
+                Some("write the call: `tool = \"bash\"`, `args = { command = \"ls\" }`".into());
         }
         let under = match own.or_else(|| under.cloned()) {
             Some(under) => under,
@@ -284,7 +287,10 @@ impl Reader<'_> {
         };
         let mut out = Vec::new();
         for entry in &layers.entries {
-            match (LayerKind::parse(&entry.key.name), entry.value.value.as_text()) {
+            match (
+                LayerKind::parse(&entry.key.name),
+                entry.value.value.as_text(),
+            ) {
                 (Some(kind), Some(file)) => out.push((kind, file.to_owned())),
                 (None, _) => {
                     let known: &[&str] = &["managed", "user", "local", "project"];
@@ -315,7 +321,9 @@ impl Reader<'_> {
                 }
                 let Some(action) = table.get("action") else {
                     self.error("missing-key", "`expect` needs `action`".into(), node.span)
-                        .help = Some("write `action = \"deny\"`, or a verdict alone: `expect = \"deny\"`".into());
+                        .help = Some(
+                        "write `action = \"deny\"`, or a verdict alone: `expect = \"deny\"`".into(),
+                    );
                     return None;
                 };
                 let mut expect = Expect::verdict(self.verdict(action, "action")?);
@@ -525,19 +533,26 @@ mod tests {
             ("missing-key", "[[case]]"),
         ];
         let found = codes("a.cases.toml", toml);
-        let found: Vec<_> = found.iter().map(|(code, at)| (*code, at.as_str())).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|(code, at)| (*code, at.as_str()))
+            .collect();
         assert_eq!(found, wanted);
         assert_eq!(codes("a.cases.toml", "")[0].0, "missing-key");
         let twice = "{\"policy\": \"p\"}\n{\"tool\": \"a\"}\n{\"tool\": \"a\"}\n";
         assert_eq!(codes("a.jsonl", twice)[0].0, "duplicate-id");
         let bad = "{\"policy\": \"p\"}\n{\"tool\": \"a\", \"tool\": \"b\"}\n{\"tool\": }\n";
-        let found: Vec<_> = codes("a.jsonl", bad).into_iter().map(|(code, _)| code).collect();
+        let found: Vec<_> = codes("a.jsonl", bad)
+            .into_iter()
+            .map(|(code, _)| code)
+            .collect();
         assert_eq!(found, ["duplicate-key", "syntax"]);
     }
 
     #[test]
     fn layers_and_defaults() {
-        let text = "case:\n- {tool: read, layers: {user: u.toml, project: p.yaml}, workspace: /w}\n";
+        let text =
+            "case:\n- {tool: read, layers: {user: u.toml, project: p.yaml}, workspace: /w}\n";
         let source = Arc::new(Source::new("a.cases.yaml", text, None).unwrap());
         let case = read(&source).unwrap().cases.remove(0);
         let layers = vec![

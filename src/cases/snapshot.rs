@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The first line of every file.
-const HEAD: &str = "# decisions of acl test: review a change here as you would a change of the policy";
+const HEAD: &str =
+    "# decisions of acl test: review a change here as you would a change of the policy";
 
 /// What an entry's name stands behind. No line of an entry can begin so: those begin with a word or a dash.
 const MARK: &str = "## ";

@@ -1,3 +1,7 @@
 //! The integration tests: one binary, its cases are data.
 
+mod cases;
+mod disk;
+mod laws;
+mod policies;
 mod shell;
