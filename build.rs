@@ -3,6 +3,11 @@
 //! In: those files, and `src/call/variables.toml`. Out: `programs.rs` and, for the tests, `examples.rs` in `OUT_DIR`.
 //! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "it is how a build script speaks to cargo"
+)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +18,6 @@ type Result<T> = std::result::Result<T, String>;
 
 fn main() {
     if let Err(why) = run() {
-        // The one way a build script speaks to cargo: fail, and say why.
         eprintln!("error: {why}");
         std::process::exit(1);
     }
@@ -151,8 +155,8 @@ impl Tables {
                     }
                 }
                 "operands" => operands = Some(signature(text(value, key)?).map_err(err)?),
-                "starts" => starts = camel(text(value, key)?),
-                "style" => style = camel(text(value, key)?),
+                "starts" => starts = one_of(text(value, key)?, &STARTS).map_err(err)?,
+                "style" => style = one_of(text(value, key)?, &STYLES).map_err(err)?,
                 "skip" => {
                     skip = value
                         .as_integer()
@@ -396,7 +400,7 @@ fn signature(line: &str) -> Result<String> {
     ))
 }
 
-const KINDS: [&str; 38] = [
+const KINDS: [&str; 39] = [
     "text",
     "maybe",
     "read",
@@ -432,6 +436,7 @@ const KINDS: [&str; 38] = [
     "header",
     "sends",
     "assign",
+    "variable",
     "key",
     "module",
     "split",
@@ -449,6 +454,27 @@ fn slot(token: &str) -> Result<String> {
         camel(kind),
         token.ends_with('!')
     ))
+}
+
+const STARTS: [&str; 9] = [
+    "nothing",
+    "words",
+    "words-more",
+    "joined",
+    "shell",
+    "source",
+    "code",
+    "parallel",
+    "opaque",
+];
+const STYLES: [&str; 5] = ["gnu", "single", "plain", "bundle", "posix"];
+
+fn one_of(name: &str, known: &[&str]) -> Result<String> {
+    if known.contains(&name) {
+        Ok(camel(name))
+    } else {
+        Err(format!("`{name}` is none of {}", known.join(", ")))
+    }
 }
 
 fn does(name: &str) -> Result<&'static str> {

@@ -1,7 +1,7 @@
 //! `acl check`: load, validate, lint.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, Stop, output};
+use super::{Answer, Exit, output};
 use crate::finding::{Finding, Severity};
 use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root};
@@ -43,10 +43,10 @@ pub fn run(options: &Options) -> Answer {
     let mut findings = Vec::new();
     let mut checked = 0;
     for file in &options.files {
-        match policies::root(LayerKind::User, file, true) {
+        match policies::read_root(LayerKind::User, file, true) {
             Ok(root) => findings.extend(check(vec![root])),
-            Err(Stop::Shown) => return Err(Stop::Shown),
-            Err(stop) => return Err(stop),
+            // The other files are checked all the same.
+            Err(finding) => findings.push(*finding),
         }
         checked += 1;
     }

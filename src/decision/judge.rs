@@ -143,7 +143,11 @@ impl<'a> Judge<'a> {
                         .get_mut(at)
                         .map(std::mem::take)
                         .unwrap_or_default();
-                    let matched = self.settle(at, own, &tool_rules, Some(Section::Commands));
+                    let section = self
+                        .launcher_of_script(at)
+                        .is_none()
+                        .then_some(Section::Commands);
+                    let matched = self.settle(at, own, &tool_rules, section);
                     let covered = self.command_cover(at, &matched);
                     (matched, covered)
                 }
@@ -515,6 +519,9 @@ impl<'a> Judge<'a> {
                 continue;
             };
             let stance = stance(compiled.rule.action);
+            if stance == Stance::Loosens && self.launcher_of_script(at).is_some() {
+                continue;
+            }
             let fitted = commands::fit(own, self.accesses, at, stance, self.frame);
             if fitted.fit == Fit::No
                 || (stance == Stance::Loosens && fitted.fit != Fit::Must)
@@ -568,7 +575,17 @@ impl<'a> Judge<'a> {
             .is_some_and(|command| command.transparent && command.escalations.is_empty())
     }
 
+    /// The interpreter of a script that is judged as a program: its allow covers the script.
+    fn launcher_of_script(&self, at: usize) -> Option<usize> {
+        commands::command(self.accesses, at)
+            .filter(|command| command.scripted)?
+            .launcher
+    }
+
     fn command_cover(&self, at: usize, matched: &[Matched]) -> Covered {
+        if let Some(launcher) = self.launcher_of_script(at) {
+            return Covered::Command(launcher);
+        }
         let cover = self.cover.get(at).map(Vec::as_slice).unwrap_or_default();
         let mut by = cover
             .iter()
@@ -1070,15 +1087,11 @@ pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Fold
 }
 
 /// Whether an access is reading or nothing at all; a tool's own URL goes as its tier says.
-pub fn only_reads(access: &Access, accesses: &[Access]) -> bool {
+pub fn only_reads(access: &Access) -> bool {
     match &access.kind {
         Kind::Path(path) => path.mode == Mode::Read || path.touches == Touches::Perhaps,
         Kind::Host(host) => host.cover == Cover::Tool,
-        Kind::Command(command) => {
-            let launches = command.inner.is_some() || accesses.iter().any(|other| matches!(&other.kind, Kind::Command(other) if other.launcher.is_some_and(|at| commands::command(accesses, at).is_some_and(|own| std::ptr::eq(own, &**command)))));
-            command.only_reads
-                || (command.transparent && launches && command.escalations.is_empty())
-        }
+        Kind::Command(command) => command.only_reads,
         Kind::Tool | Kind::Opaque(_) => false,
     }
 }

@@ -523,7 +523,7 @@ fn mode(call: &Call, accesses: &[Access], decision: &mut Decision) {
             let first = accesses
                 .iter()
                 .enumerate()
-                .find(|(_, access)| !judge::only_reads(access, accesses));
+                .find(|(_, access)| !judge::only_reads(access));
             if let Some((at, access)) = first {
                 let reason = Reason {
                     key: "mode:plan".into(),

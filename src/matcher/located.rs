@@ -49,8 +49,11 @@ pub enum Part {
     Known(String),
     /// A component that is a shell glob.
     Pattern(Word),
-    /// Any number of components, not one of them `..`: what lies below.
-    Below,
+    /// Any number of components, not one of them `..`: what lies below, names with a leading dot or not.
+    Below {
+        /// Names with a leading dot as well.
+        hidden: bool,
+    },
     /// Any number of components, whatever they are.
     Gap,
 }
@@ -254,7 +257,7 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
                 .iter()
                 .any(|piece| matches!(piece, Piece::Below(_))) =>
             {
-                out.push(Part::Below)
+                out.push(Part::Below { hidden: true })
             }
             None => out.push(Part::Pattern(component)),
         }

@@ -5,3 +5,5 @@ mod disk;
 mod laws;
 mod policies;
 mod shell;
+mod shell_bounds;
+mod transcripts;

@@ -201,6 +201,8 @@ pub enum Kind {
     Sends,
     /// `NAME=value`: an assignment.
     Assign,
+    /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).
+    Variable,
     /// `key=value`: harmless keys are listed in the entry.
     Key,
     /// A module to run (`python -m`).
@@ -292,10 +294,22 @@ pub fn find(name: &str) -> Option<&'static Program> {
     let bare = name.strip_suffix(".exe").unwrap_or(name);
     let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let bare = bare.strip_suffix('-').unwrap_or(bare);
-    if bare.len() == name.len() || bare.is_empty() {
-        return None;
-    }
-    exact(bare)
+    let version = name.get(bare.len()..).unwrap_or("");
+    let found = exact(bare).filter(|_| !version.is_empty())?;
+    // `python3`, `node20`, but not `rm2`: that is some other program.
+    let interpreter = matches!(found.entry.starts, Start::Code | Start::Shell);
+    (interpreter || version.contains(['.', '-'])).then_some(found)
+}
+
+/// The names that a rule may know a program by: its own, then without its version (`python3.12`, `python3`, `python`).
+pub fn names(name: &str) -> impl Iterator<Item = &str> {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    std::iter::successors(Some(name), |name| {
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let shorter = digits.strip_suffix(['.', '-']).unwrap_or(digits);
+        (shorter.len() < name.len() && digits.len() < name.len() && !shorter.is_empty())
+            .then_some(shorter)
+    })
 }
 
 /// All programs of the table.
@@ -321,5 +335,38 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
                     && name.ends_with(end)
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_and_without_versions() {
+        let all = |name| names(name).collect::<Vec<_>>();
+        assert_eq!(all("python3.12"), ["python3.12", "python3", "python"]);
+        assert_eq!(all("gcc-12"), ["gcc-12", "gcc"]);
+        assert_eq!(all("rm"), ["rm"]);
+        let known = |name| find(name).map(|program| program.name);
+        assert_eq!(known("perl5.36.0"), Some("perl"));
+        assert_eq!(known("clang-15"), Some("gcc"));
+        assert_eq!(known("gawk"), Some("awk"));
+        assert_eq!(known("7z"), Some("7z"));
+        assert_eq!(known("rm2"), None);
+        assert_eq!(known("12"), None);
+        assert_eq!(known(""), None);
+    }
+
+    #[test]
+    fn dangerous_variables_and_exceptions() {
+        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR PAGER MANPAGER EDITOR https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG AWS_ENDPOINT_URL RUSTC_WRAPPER BASH_FUNC_f%%"
+            .split(' ')
+        {
+            assert!(dangerous_variable(name), "{name}");
+        }
+        for name in "FOO CI TZ LANG PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE GIT_AUTHOR_NAME NODE_ENV CARGO_TERM_COLOR GOOS TERM".split(' ') {
+            assert!(!dangerous_variable(name), "{name}");
+        }
     }
 }

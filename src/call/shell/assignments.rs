@@ -6,7 +6,13 @@ const LIST: &str = include_str!("assignments.txt");
 /// Whether an assignment to the name is one that an allow does not cover.
 pub(super) fn is_dangerous(name: &str) -> bool {
     let mut dangerous = false;
+    let first = name.bytes().next();
     for line in LIST.lines() {
+        // Most lines start with another letter.
+        let letter = line.bytes().next();
+        if letter != first && !matches!(letter, Some(b'*' | b'!')) {
+            continue;
+        }
         if let Some(harmless) = line.strip_prefix('!') {
             if matches(harmless, name) {
                 return false;

@@ -8,7 +8,7 @@ use super::assignments::is_dangerous;
 use super::effects::{self, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
 use super::parse::is_name;
-use super::script::{Input, Later, Walker};
+use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::{
     Assign, Command as Written, Origin, Part, Raw, Redirect, Shape, Target, Tree, Value,
 };
@@ -501,7 +501,8 @@ impl Walker<'_> {
                     shell: level.shell && matches!(name.as_str(), "command" | "builtin" | "exec"),
                     functions: false,
                 };
-                if self.depth >= super::parse::DEEPEST {
+                self.launched += inner.len();
+                if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
                     self.opaque("nested too deeply", span);
                     return;
                 }

@@ -8,6 +8,7 @@
 mod judging;
 mod reading;
 mod scripts;
+mod starting;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -181,7 +181,7 @@ impl Parser<'_> {
     fn double_quoted(&mut self) -> Option<Part> {
         let start = self.at;
         if self.literal_quotes || !self.enter() {
-            self.at += 1;
+            self.step();
             return None;
         }
         let mark = self.mark();
@@ -193,7 +193,8 @@ impl Parser<'_> {
             return Some(Part::Double(parts));
         }
         self.flaw(start, "a double quote is never closed");
-        if self.spend(self.end - start) {
+        if self.retries > 0 && !self.overflowed() && self.spend(self.end - start) {
+            self.retries -= 1;
             // Read what follows again as if the quote were a letter: the words behind it matter.
             self.reset(mark);
             self.literal_quotes = true;
@@ -228,7 +229,7 @@ impl Parser<'_> {
                     self.at = start + 2;
                     return Some(self.substitution(start, b')'));
                 }
-                self.at += 1;
+                self.step();
                 None
             }
             Some(b'[') if self.enter() => {
@@ -253,10 +254,15 @@ impl Parser<'_> {
                 Some(self.plain_parameter(start))
             }
             _ => {
-                self.at += 1;
+                self.step();
                 None
             }
         }
+    }
+
+    /// One byte on, unless nesting too deep has ended the text.
+    fn step(&mut self) {
+        self.at = (self.at + 1).min(self.end);
     }
 
     fn plain_parameter(&self, start: usize) -> Part {
@@ -380,7 +386,7 @@ impl Parser<'_> {
     fn process(&mut self) -> Option<Part> {
         let start = self.at;
         if !self.enter() {
-            self.at += 1;
+            self.step();
             return None;
         }
         self.at += 2;
@@ -390,7 +396,7 @@ impl Parser<'_> {
     fn extended(&mut self) -> Option<Part> {
         let start = self.at;
         if !self.enter() {
-            self.at += 1;
+            self.step();
             return None;
         }
         self.at += 2;
@@ -404,8 +410,10 @@ impl Parser<'_> {
         let start = self.at;
         let mut end = start + 1;
         let mut escaped = false;
+        let limit = start.saturating_add(self.fuel);
         let close = loop {
             match self.byte(end) {
+                _ if end > limit => break None,
                 None => break None,
                 Some(b'`') => break Some(end),
                 Some(b'\\') => {
@@ -417,20 +425,16 @@ impl Parser<'_> {
         };
         let inside = Span::new(start + 1, close.unwrap_or(self.end));
         if close.is_none() {
+            // Read on as if it were a letter, so that the rest is still seen.
             self.flaw(start, "a backquote is never closed");
-            // Read on as if it were a letter, so that the rest is still seen; once, or it would be quadratic.
-            if !self.spend(inside.end - inside.start) {
-                self.at = self.end;
-                return None;
-            }
+            let _ = self.spend(end - start);
         }
         let Some(close) = close else {
             self.at += 1;
             return None;
         };
         if !self.spend(inside.end - inside.start) || !self.enter() {
-            self.at = close + 1;
-            self.flaw(start, "backquotes nested too deeply");
+            self.step();
             return None;
         }
         let body = if escaped {
@@ -463,14 +467,13 @@ impl Parser<'_> {
     /// `$'…'`, the cursor on its quote.
     fn ansi(&mut self, start: usize) -> Option<Part> {
         let mut end = self.at + 1;
+        let limit = start.saturating_add(self.fuel);
         loop {
-            match self.byte(end) {
+            match self.byte(end).filter(|_| end <= limit) {
                 None => {
                     self.flaw(start, "$' is never closed");
                     self.at += 1;
-                    if !self.spend(end - start) {
-                        self.at = self.end;
-                    }
+                    let _ = self.spend(end - start);
                     return None;
                 }
                 Some(b'\'') => break,
@@ -502,12 +505,18 @@ impl Parser<'_> {
     pub(super) fn is_arithmetic(&mut self, open: usize) -> bool {
         let mut at = open + 2;
         let mut nested = 0_usize;
-        while let Some(byte) = self.byte(at) {
+        let limit = open.saturating_add(self.fuel);
+        while let Some(byte) = self.byte(at).filter(|_| at <= limit) {
             match byte {
                 b'\\' => at += 1,
+                // A single quote that never closes was told before.
+                b'\'' if self.no_more_single => {}
                 b'\'' | b'"' => match self.find_quote(at + 1, byte) {
                     Some(end) => at = end,
-                    None => break,
+                    None => {
+                        at = self.end;
+                        break;
+                    }
                 },
                 b'(' => nested += 1,
                 b')' if nested == 0 => {
@@ -518,7 +527,7 @@ impl Parser<'_> {
             }
             at += 1;
         }
-        let _ = self.spend(self.end - open);
+        let _ = self.spend(at - open);
         false
     }
 

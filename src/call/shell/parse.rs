@@ -16,12 +16,17 @@ use crate::source::Span;
 /// ten; in a debug build a level costs some 10 KiB of stack, and threads may have only 2 MiB.
 pub(super) const DEEPEST: usize = 50;
 
+/// Words that open a compound command.
+const OPENERS: [&str; 10] = [
+    "{", "if", "while", "until", "for", "function", "select", "case", "coproc", "[[",
+];
+
 /// Flaws kept: one is enough to make a line opaque, a few help to explain it.
 const FLAWS: usize = 8;
 
 /// Parses a text, `depth` levels already being used up.
 pub(super) fn parse(text: &str, origin: Origin, depth: usize) -> Tree {
-    let fuel = text.len().saturating_mul(64).saturating_add(4096);
+    let fuel = text.len().saturating_mul(16).saturating_add(4096);
     Parser::new(text, origin, depth, fuel).tree()
 }
 
@@ -48,7 +53,13 @@ pub(super) struct Parser<'t> {
     flaws: Vec<Flaw>,
     depth: usize,
     /// Bytes that may still be read a second time.
-    fuel: usize,
+    pub(super) fuel: usize,
+    /// Unclosed double quotes that may still be read again as letters.
+    pub(super) retries: usize,
+    /// Where nesting went too deep.
+    overflow: Option<usize>,
+    /// What lies behind that is read flat: openers only part commands.
+    flat: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -65,12 +76,22 @@ impl<'t> Parser<'t> {
             flaws: Vec::new(),
             depth,
             fuel,
+            retries: 8,
+            overflow: None,
+            flat: false,
         }
     }
 
     fn tree(&mut self) -> Tree {
-        let list = self.whole();
+        let mut list = self.whole();
         self.give_up_heredocs();
+        if let Some(at) = self.overflow {
+            // Nothing nests any more, so this ends: the words are seen, if not how they hang together.
+            self.flat = true;
+            self.at = at;
+            list.0.append(&mut self.whole().0);
+            self.give_up_heredocs();
+        }
         let mut flaws = std::mem::take(&mut self.flaws);
         flaws.sort_by_key(|flaw| flaw.at);
         Tree {
@@ -118,14 +139,26 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes one level deeper, where that is still safe.
+    /// Goes one level deeper, where that is still safe. If not, all that is open ends here, and what
+    /// follows is read flat.
     pub(super) fn enter(&mut self) -> bool {
+        if self.flat {
+            return false;
+        }
         if self.depth >= DEEPEST {
-            self.flaw(self.at, "nested too deeply");
+            if self.overflow.is_none() {
+                self.flaw(self.at, "nested too deeply");
+                self.overflow = Some(self.at);
+            }
+            self.at = self.end;
             return false;
         }
         self.depth += 1;
         true
+    }
+
+    pub(super) const fn overflowed(&self) -> bool {
+        self.overflow.is_some()
     }
 
     pub(super) fn leave(&mut self) {
@@ -389,6 +422,9 @@ impl<'t> Parser<'t> {
     }
 
     fn command(&mut self) -> Option<Command> {
+        while self.flat && self.skip_opener() {
+            self.blanks();
+        }
         let start = self.at;
         let shape = match self.peek()? {
             b'(' => self.parenthesis(),
@@ -408,6 +444,16 @@ impl<'t> Parser<'t> {
             shape,
             redirects,
         })
+    }
+
+    fn skip_opener(&mut self) -> bool {
+        if self.peek() == Some(b'(') {
+            self.at += 1;
+            return true;
+        }
+        let opener = OPENERS.iter().find(|word| self.at_keyword(word)).copied();
+        self.at += opener.map_or(0, str::len);
+        opener.is_some()
     }
 
     fn redirects(&mut self) -> Vec<Redirect> {
@@ -470,9 +516,6 @@ impl<'t> Parser<'t> {
     }
 
     fn compound(&mut self) -> Option<Shape> {
-        const OPENERS: [&str; 10] = [
-            "{", "if", "while", "until", "for", "function", "select", "case", "coproc", "[[",
-        ];
         let word = *OPENERS.iter().find(|word| self.at_keyword(word))?;
         if !self.enter() {
             return None;
@@ -845,7 +888,7 @@ impl<'t> Parser<'t> {
         let subscript = match self.byte(at) {
             Some(b'=') => None,
             Some(b'+') if self.byte(at + 1) == Some(b'=') => None,
-            Some(b'[') if self.enter() => {
+            Some(b'[') if self.fuel > 0 && self.enter() => {
                 let mark = self.mark();
                 let flaws = self.flaws.len();
                 self.at = at + 1;

@@ -63,6 +63,9 @@ pub(super) struct Round {
     pub continued: Option<Env>,
 }
 
+/// Words that launchers may hand down, over the whole line.
+pub(super) const LAUNCHED: usize = 20_000;
+
 /// What runs later, if at all.
 pub(super) enum Later {
     Function {
@@ -96,6 +99,8 @@ pub(super) struct Walker<'s> {
     pub harmless: bool,
     pub depth: usize,
     called: BTreeSet<usize>,
+    /// Words of launched commands: each level holds those of all below it.
+    pub launched: usize,
     replaying: usize,
     replayed: usize,
     work: usize,
@@ -118,6 +123,7 @@ impl<'s> Walker<'s> {
             harmless: false,
             depth: 0,
             called: BTreeSet::new(),
+            launched: 0,
             replaying: 0,
             replayed: 0,
             work: 0,

@@ -579,7 +579,7 @@ fn class_end(text: &str) -> Option<usize> {
         at += 1;
     }
     // Bounded, or `[[[[…` would be quadratic.
-    let limit = (at + 256).min(bytes.len());
+    let limit = (at + 64).min(bytes.len());
     while at < limit {
         match bytes.get(at)? {
             b']' => return Some(at + 1),

@@ -4,9 +4,10 @@
 //! the escalations, what is started. A program that the table does not know: [`unknown`].
 
 use super::reading::{Found, Reading};
+use super::starting;
 use super::values::Judge;
-use super::{Effect, Escalation, Opt, Outcome, Role, Starts, Stdin, What};
-use crate::call::access::{Mode, Reach, Trigger};
+use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use crate::call::access::{Mode, Reach};
 use crate::call::programs::{Does, Entry, Kind, Set, Signature, Slot, Start, Style, Takes};
 use crate::call::word::Word;
 
@@ -21,7 +22,7 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
         roles: vec![Role::Operand; words.len()],
         ..Outcome::default()
     };
-    let mut judge = Judge::new(words, None, None, &[]);
+    let mut judge = Judge::new(words, None, &[]);
     let mut ended = false;
     for (at, word) in words.iter().enumerate() {
         let prefix = word.prefix();
@@ -121,7 +122,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         .rev()
         .map(|entry| entry.harmless)
         .find(|list| !list.is_empty());
-    let mut judge = Judge::new(words, None, dir, harmless.unwrap_or(&[]));
+    let mut judge = Judge::new(words, dir, harmless.unwrap_or(&[]));
     judge.below = below;
     judge.hidden = hidden;
 
@@ -132,6 +133,24 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     for found in &reading.found {
         value_of(&reading, found, entry, &mut judge);
+    }
+    for (at, value) in &reading.loose {
+        judge.value(
+            Slot {
+                kind: Kind::Maybe,
+                named: false,
+            },
+            value,
+            *at,
+            *at,
+            false,
+        );
+    }
+    if let Some(at) = reading.hidden {
+        judge.escalate(
+            "an option that is not known may take the subcommand for its value",
+            at,
+        );
     }
     for at in &reading.assignments {
         if let Some(word) = words.get(*at) {
@@ -159,7 +178,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
             },
         ));
     }
-    starts(&reading, entry, words, stdin, &mut judge);
+    starting::starts(&reading, entry, words, stdin, &mut judge);
 
     let Judge {
         mut effects,
@@ -197,7 +216,13 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     if let Some(what) = spec.escalates {
         judge.escalate(what, found.at);
     }
-    let Some(value) = value else { return };
+    let Some(value) = value else {
+        // `xargs python -c`: the code comes later.
+        if matches!(spec.slot.kind, Kind::Code | Kind::Program) && spec.takes != Takes::Attached {
+            judge.escalate("runs code that is given in an option", found.at);
+        }
+        return;
+    };
     // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
     let other = |(name, slot): (&'static str, Slot)| spec.names.contains(&name).then_some(slot);
     let slot = reading
@@ -254,12 +279,7 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         rest: default,
         last: &[],
     });
-    let replaced = reading.found.iter().find_map(|found| {
-        found.spec.sets.iter().find_map(|set| match set {
-            Set::Rest(slot) => Some((*slot, found.at)),
-            _ => None,
-        })
-    });
+    let replaced = reading.replaced();
     let first = if reading.sets(Set::NoFirst) {
         &[]
     } else {
@@ -271,7 +291,6 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         signature.last
     };
     let count = reading.operands.len();
-    let from_last = count.saturating_sub(last.len()).max(first.len());
     // With `--` before it a revision is surely a path.
     let dashes = words
         .iter()
@@ -291,19 +310,21 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         if let Some(kind) = first.get(nth) {
             slot = *kind;
             judge.below = false;
-        } else if nth >= from_last
-            && (count > last.len() || !last.is_empty() && count == 1 && first.is_empty())
-            && !last.is_empty()
-        {
-            slot = last.get(nth - from_last).copied().unwrap_or(TEXT);
-            if count <= last.len() {
-                slot = signature.rest;
-            }
-            judge.below = false;
+        } else if nth + last.len() >= count && !last.is_empty() {
             // `cp a *`: the last of several names is written, the others are read.
-            if word.text().is_none() && started_as_rest(word) {
-                judge.value(signature.rest, word, *at, *at, true);
+            let several = may_be_several(word);
+            let enough = count > first.len() + last.len();
+            if several || !enough {
+                judge.value(slot, word, *at, *at, true);
             }
+            if !several && !enough {
+                continue;
+            }
+            slot = last
+                .get(nth + last.len() - count)
+                .copied()
+                .unwrap_or(signature.rest);
+            judge.below = false;
         } else if let Some((kind, option)) = replaced {
             (slot, naming) = (kind, option);
         }
@@ -332,8 +353,8 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
 }
 
 /// Whether the word may stand for several.
-fn started_as_rest(word: &Word) -> bool {
-    word.splits || !word.is_unknown()
+fn may_be_several(word: &Word) -> bool {
+    word.splits || (word.text().is_none() && !word.is_unknown())
 }
 
 /// `of=FILE` of `dd`.
@@ -355,12 +376,7 @@ fn implied(
     let here = || words.first().map(|word| Word::known(".", word.span));
     if paths == 0 && (entry.implied || reading.sets(Set::Implied)) {
         let Some(here) = here() else { return };
-        let replaced = reading.found.iter().find_map(|found| {
-            found.spec.sets.iter().find_map(|set| match set {
-                Set::Rest(slot) => Some((*slot, found.at)),
-                _ => None,
-            })
-        });
+        let replaced = reading.replaced();
         let (slot, naming) =
             replaced.unwrap_or((entry.operands.map_or(TEXT, |operands| operands.rest), 0));
         // `rg x` searches what is fed to it, where something is.
@@ -390,304 +406,10 @@ fn implied(
     }
 }
 
-/// What the operands start.
-fn starts(reading: &Reading, entry: &Entry, words: &[Word], stdin: Stdin, judge: &mut Judge) {
-    let operands = &reading.operands;
-    let rest = reading.rest;
-    let end = words.len();
-    let opaque = |judge: &mut Judge, at: usize| {
-        let shown = words.get(at).map(Word::shown).unwrap_or_default();
-        judge.starts.push((
-            at,
-            Starts::Opaque(format!(
-                "what `{shown}` makes of the words after it cannot be computed"
-            )),
-        ));
-    };
-    // `docker $X alpine`: it may be a subcommand that starts something.
-    if let Some(stray) = reading
-        .stray
-        .filter(|stray| words.get(*stray).is_some_and(|word| word.text().is_none()))
-    {
-        if entry
-            .subs
-            .iter()
-            .any(|(_, sub)| sub.starts != Start::Nothing)
-        {
-            opaque(judge, stray);
-        }
-    }
-    match entry.starts {
-        Start::Nothing => {}
-        Start::Opaque => {
-            if operands.iter().any(|at| *at > 0) {
-                opaque(judge, 0);
-            }
-        }
-        Start::Words | Start::WordsMore => {
-            if let Some(from) = rest {
-                let more = entry.starts == Start::WordsMore;
-                judge.starts.push((from, Starts::Words { from, end, more }));
-            }
-            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
-                opaque(judge, doubt);
-            }
-        }
-        Start::Joined => {
-            if let Some(from) = rest {
-                judge.starts.push((from, joined(from, end, false)));
-            }
-            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
-                opaque(judge, doubt);
-            }
-        }
-        Start::Parallel => parallel(rest, words, stdin, judge),
-        Start::Shell => {
-            let arguments = shell(reading, words, stdin, judge);
-            // A script that cannot be computed is opaque by itself: `bash -c "$X"`.
-            let script = operands.first().filter(|_| reading.sets(Set::Script));
-            let splits = |at: usize| words.get(at).is_some_and(|word| word.splits);
-            if let Some(doubt) = reading
-                .doubt
-                .filter(|doubt| script != Some(doubt) || splits(*doubt))
-            {
-                opaque(judge, doubt);
-            }
-            maybe(operands, arguments, words, judge);
-        }
-        Start::Source => {
-            if let Some((at, word)) = operands.first().and_then(|at| Some((*at, words.get(*at)?))) {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
-                judge.starts.push((at, Starts::File { word: at }));
-                maybe(operands, 1, words, judge);
-            }
-        }
-        Start::Code => {
-            let arguments = code(reading, entry, words, stdin, judge);
-            maybe(operands, arguments, words, judge);
-        }
-    }
-}
-
-/// A shell: `-c SCRIPT`, `-s`, a script file or standard input. Returns how many operands it took.
-fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> usize {
-    let first = reading.operands.first().copied();
-    if reading.sets(Set::Stop) {
-        return 0;
-    }
-    if reading.sets(Set::Script) {
-        if let Some(word) = first {
-            let args = reading.operands.get(1).copied();
-            judge.starts.push((word, Starts::Script { word, args }));
-        }
-        return 1;
-    }
-    let input = |text: Option<&str>| {
-        matches!(
-            text,
-            Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-        )
-    };
-    let text = first.and_then(|at| words.get(at)).map(Word::text);
-    match first {
-        Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(input) => {
-            if let Some(word) = words.get(at) {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
-            }
-            judge.starts.push((at, Starts::File { word: at }));
-            1
-        }
-        _ => {
-            if stdin == Stdin::Fed || reading.sets(Set::Stdin) {
-                judge.starts.push((0, Starts::Stdin));
-            }
-            usize::from(text.is_some_and(input))
-        }
-    }
-}
-
-/// An interpreter: code in an option, a file of code, or standard input. Returns how many operands it took.
-fn code(
-    reading: &Reading,
-    entry: &Entry,
-    words: &[Word],
-    stdin: Stdin,
-    judge: &mut Judge,
-) -> usize {
-    let replaced = reading.found.iter().find_map(|found| {
-        found.spec.sets.iter().find_map(|set| match set {
-            Set::Rest(slot) => Some((*slot, found.at)),
-            _ => None,
-        })
-    });
-    let first = reading
-        .operands
-        .first()
-        .and_then(|at| Some((*at, words.get(*at)?)));
-    let skips = reading.sets(Set::NoFirst)
-        || reading.sets(Set::Stop)
-        || reading
-            .found
-            .iter()
-            .any(|found| found.spec.sets.contains(&Set::End));
-    let mut taken = 0;
-    if !skips {
-        match first {
-            Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
-                judge.starts.push((at, Starts::Code { word: at }));
-                taken = 1;
-            }
-            Some(_) => {
-                judge.escalations.push(Escalation {
-                    what: "runs code from standard input".to_owned(),
-                    at: Trigger::Unnamed,
-                });
-                taken = 1;
-            }
-            None if stdin == Stdin::Fed && entry.subs.is_empty() => {
-                judge.escalations.push(Escalation {
-                    what: "runs code from standard input".to_owned(),
-                    at: Trigger::Unnamed,
-                });
-            }
-            None => {}
-        }
-    }
-    if let Some((slot, option)) = replaced {
-        for at in reading.operands.iter().skip(taken) {
-            if let Some(word) = words.get(*at) {
-                judge.value(slot, word, *at, option, true);
-            }
-        }
-        return reading.operands.len();
-    }
-    taken
-}
-
-/// The arguments of a script: what it does with them is not known.
-fn maybe(operands: &[usize], from: usize, words: &[Word], judge: &mut Judge) {
-    for at in operands.iter().skip(from) {
-        if let Some(word) = words.get(*at) {
-            judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                *at,
-                *at,
-                true,
-            );
-        }
-    }
-}
-
-/// One word is a script; several are one joined by blanks.
-fn joined(from: usize, end: usize, more: bool) -> Starts {
-    if end == from + 1 && !more {
-        Starts::Script {
-            word: from,
-            args: None,
-        }
-    } else {
-        Starts::Joined { from, end, more }
-    }
-}
-
-/// `parallel CMD ::: a b`: the command, then arguments, which are commands themselves where there is none.
-fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge) {
-    let begin = rest.unwrap_or(words.len());
-    let mark = |word: &Word| {
-        word.text()
-            .is_some_and(|text| matches!(text, ":::" | ":::+" | "::::" | "::::+"))
-    };
-    let end = words
-        .iter()
-        .enumerate()
-        .skip(begin)
-        .find(|(_, word)| mark(word))
-        .map_or(words.len(), |(at, _)| at);
-    if begin < end {
-        judge.starts.push((begin, joined(begin, end, true)));
-    } else if stdin == Stdin::Fed && end == words.len() {
-        judge.starts.push((begin, Starts::Stdin));
-    }
-    let mut files = false;
-    for (at, word) in words.iter().enumerate().skip(end) {
-        if mark(word) {
-            files = word.text().is_some_and(|text| text.starts_with("::::"));
-        } else if files {
-            judge.value(
-                Slot {
-                    kind: Kind::Read,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            );
-            if begin == end {
-                judge.starts.push((
-                    at,
-                    Starts::Opaque(format!("runs the lines of `{}`", word.shown())),
-                ));
-            }
-        } else if begin == end {
-            judge.starts.push((
-                at,
-                Starts::Script {
-                    word: at,
-                    args: None,
-                },
-            ));
-        } else {
-            judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            );
-        }
-    }
-}
-
 /// Whether everything the command does by itself is reading.
 fn only_reads(reading: &Reading, out: &Outcome) -> bool {
     let own = reading.entries.iter().rev().find_map(|entry| entry.does);
-    let set = reading
+    let mut set = reading
         .found
         .iter()
         .flat_map(|found| found.spec.sets)
@@ -695,7 +417,7 @@ fn only_reads(reading: &Reading, out: &Outcome) -> bool {
             Set::Does(does) => Some(*does),
             _ => None,
         });
-    let does = set.last().or(own).unwrap_or(Does::Reads);
+    let does = set.next_back().or(own).unwrap_or(Does::Reads);
     let writes = |effect: &Effect| {
         matches!(
             effect.what,

@@ -4,7 +4,7 @@
 //! the subcommand, where a started command begins. Says nothing about what any of it does.
 
 use super::{Opt, Role};
-use crate::call::programs::{Entry, Kind, Set, Spec, Start, Style, Takes};
+use crate::call::programs::{Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 
 /// An option of the table, found among the words.
@@ -44,12 +44,26 @@ pub(super) struct Reading {
     pub doubt: Option<usize>,
     /// A subcommand that the table does not know.
     pub stray: Option<usize>,
+    /// Values of options that the table does not list (`--file=x`).
+    pub loose: Vec<(usize, Word)>,
+    /// An option that the table does not list stands right before a word that is the subcommand, or its value.
+    pub hidden: Option<usize>,
 }
 
 impl Reading {
     /// The entry of the innermost subcommand.
     pub fn entry(&self) -> Option<&'static Entry> {
         self.entries.last().copied()
+    }
+
+    /// What an option makes of the operands, and where it stands.
+    pub fn replaced(&self) -> Option<(Slot, usize)> {
+        self.found.iter().find_map(|found| {
+            found.spec.sets.iter().find_map(|set| match set {
+                Set::Rest(slot) => Some((*slot, found.at)),
+                _ => None,
+            })
+        })
     }
 
     /// Whether an option sets this.
@@ -74,6 +88,8 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         rest: None,
         doubt: None,
         stray: None,
+        loose: Vec::new(),
+        hidden: None,
     };
     if let Some(sub) = sub {
         reading.entries.push(sub);
@@ -83,6 +99,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         words,
         at: 1,
         ended: false,
+        unlisted: None,
         reading: &mut reading,
     }
     .run();
@@ -94,6 +111,8 @@ struct Reader<'w> {
     at: usize,
     /// No further word is an option.
     ended: bool,
+    /// The last option that the table does not list, without a value.
+    unlisted: Option<usize>,
     reading: &'w mut Reading,
 }
 
@@ -194,6 +213,10 @@ impl Reader<'_> {
             if let Some((_, sub)) = found.and_then(|found| entry.subs.get(found)) {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
+                self.reading.hidden = self
+                    .reading
+                    .hidden
+                    .or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
             }
@@ -202,6 +225,11 @@ impl Reader<'_> {
                 return self.role(at, Role::Skipped);
             }
             if entry.operands.is_none() {
+                // `kubectl --unlisted value delete x`: the subcommand comes after the value.
+                if let Some(option) = self.unlisted.filter(|option| option + 1 == at) {
+                    self.reading.hidden.get_or_insert(option);
+                    return self.role(at, Role::Skipped);
+                }
                 self.reading.stray = Some(at);
                 self.skip_before(at);
                 return self.role(at, Role::Subcommand);
@@ -245,6 +273,16 @@ impl Reader<'_> {
 
     /// The started command begins here.
     fn begin(&mut self, at: usize, entry: &Entry) {
+        // `timeout 5 -- rm x`.
+        let dashes = self
+            .words
+            .get(at)
+            .is_some_and(|word| word.text() == Some("--"));
+        let at = if dashes && at + 1 < self.words.len() {
+            at + 1
+        } else {
+            at
+        };
         self.reading.rest = Some(at);
         self.skip_before(at);
         // Who runs it, or where, stays a word that patterns see: `ssh * uptime`.
@@ -336,7 +374,7 @@ impl Reader<'_> {
 
     /// A unique beginning of a long option: `--forc`.
     fn shortened(&self, name: &str) -> Option<&'static Spec> {
-        if name.len() < 3 {
+        if name.len() < 3 || matches!(name, "--help" | "--version") {
             return None;
         }
         let mut fitting = self.specs().filter(|spec| {
@@ -441,6 +479,17 @@ impl Reader<'_> {
         });
         if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {
             self.reading.doubt.get_or_insert(at);
+        }
+        match &value {
+            Some(value) => self.reading.loose.push((at, value.clone())),
+            None if !matches!(
+                name.as_str(),
+                "--help" | "-h" | "--version" | "-V" | "-v" | "--verbose" | "-q" | "--quiet"
+            ) =>
+            {
+                self.unlisted = Some(at)
+            }
+            None => {}
         }
         self.reading.options.push(Opt {
             names: vec![name],

@@ -26,12 +26,7 @@ pub(super) struct Judge<'w> {
 }
 
 impl<'w> Judge<'w> {
-    pub fn new(
-        words: &'w [Word],
-        _stdin: Option<()>,
-        dir: Option<Word>,
-        harmless: &'static [&'static str],
-    ) -> Self {
+    pub fn new(words: &'w [Word], dir: Option<Word>, harmless: &'static [&'static str]) -> Self {
         Self {
             words,
             dir,
@@ -213,6 +208,7 @@ impl<'w> Judge<'w> {
                 path(self, Mode::Read, Reach::Itself);
             }
             Kind::Assign => self.assign(word, naming),
+            Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
         }
@@ -290,7 +286,7 @@ impl<'w> Judge<'w> {
         let source = match fields {
             Some(source) => Some(Word::known(source, word.span)),
             None if shown.contains("type=") => None,
-            None if word.text().is_none() => Some(word.clone()),
+            None if word.text().is_none() => Some(before_colon(word)),
             None => shown
                 .split(':')
                 .next()
@@ -382,14 +378,18 @@ impl<'w> Judge<'w> {
     fn touches(&mut self, touches: Vec<scripts::Touch>, word: &Word, at: usize) {
         for touch in touches {
             match touch {
-                scripts::Touch::File(mode, name) => self.path(
-                    &Word::known(name, word.span),
-                    at,
-                    Some(at),
-                    mode,
-                    Reach::Itself,
-                    true,
-                ),
+                scripts::Touch::File(mode, name) => {
+                    // Reading is what its program does by itself; writing must be named.
+                    let naming = (mode == Mode::Write).then_some(at);
+                    self.path(
+                        &Word::known(name, word.span),
+                        at,
+                        naming,
+                        mode,
+                        Reach::Itself,
+                        true,
+                    );
+                }
                 scripts::Touch::Runs(script) => {
                     self.escalate("its script runs a command", at);
                     if let Some(script) = script {
@@ -459,16 +459,24 @@ impl<'w> Judge<'w> {
         }
     }
 
+    /// Bash expands an index once more: `unset 'a[$(rm x)]'` runs `rm x`.
+    fn variable(&mut self, word: &Word, at: usize) {
+        let shown = word.text().unwrap_or("");
+        let index = shown.split_once('[').map_or("", |(_, index)| index);
+        if index.contains("$(") || index.contains('`') {
+            self.escalate("runs the command in the index of a variable", at);
+        }
+    }
+
     fn assign(&mut self, word: &Word, at: usize) {
+        self.variable(word, at);
         let prefix = word.prefix();
         let name = prefix.split_once('=').map_or(prefix, |(name, _)| name);
         let name = name.trim_end_matches('+');
         let unclear = word.text().is_none() && !prefix.contains('=');
         if unclear {
             self.escalate("sets a variable that cannot be computed", at);
-        } else if programs::dangerous_variable(name)
-            && (prefix.contains('=') || name.len() == prefix.len())
-        {
+        } else if prefix.contains('=') && programs::dangerous_variable(name) {
             self.escalate(
                 &format!("sets `{name}`, which changes what programs run or read"),
                 at,
@@ -481,7 +489,7 @@ impl<'w> Judge<'w> {
         let key = |text: &str| text.split(['=', ' ']).next().unwrap_or("").to_owned();
         let harmless = text.as_deref().is_some_and(|text| {
             self.harmless.iter().any(|known| match known.contains('=') {
-                true => *known == text,
+                true => programs::fits(known, text),
                 false => programs::fits(known, &key(text)),
             })
         });
@@ -539,6 +547,28 @@ pub(super) fn join(dir: &Word, word: &Word) -> Word {
         span: word.span,
         splits: dir.splits || word.splits,
     }
+}
+
+/// The word up to its first colon.
+fn before_colon(word: &Word) -> Word {
+    let mut out = Word {
+        pieces: Vec::new(),
+        span: word.span,
+        splits: word.splits,
+    };
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) if text.contains(':') => {
+                let start = text.split(':').next().unwrap_or("");
+                if !start.is_empty() {
+                    out.pieces.push(Piece::Text(start.to_owned()));
+                }
+                break;
+            }
+            piece => out.pieces.push(piece.clone()),
+        }
+    }
+    out
 }
 
 /// Where the colon of `host:path` stands: before any slash, behind more than a drive letter.
