@@ -8,7 +8,7 @@ use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::word::Word;
+use crate::call::word::{Piece, Word};
 use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::{Folder, Frame, Located};
@@ -418,7 +418,7 @@ impl<'a> Judge<'a> {
             instead: compiled.rule.instead.clone(),
             address: Some(compiled.rule.address.clone()),
             place: Some(compiled.rule.place.clone()),
-            order: rule,
+            order: self.order(rule),
         };
         reason.text = match (&compiled.rule.reason, why) {
             (Some(text), None) => text.clone(),
@@ -429,6 +429,14 @@ impl<'a> Judge<'a> {
             }
         };
         self.reasons.push(reason);
+    }
+
+    /// The order of declaration; a section's default is its last rule, wherever it is written.
+    fn order(&self, rule: usize) -> usize {
+        match self.rule(rule).map(|compiled| &compiled.rule.judges) {
+            Some(Judges::Rest(_)) => self.matcher.rules.len() + rule,
+            _ => rule,
+        }
     }
 
     fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
@@ -692,6 +700,7 @@ impl<'a> Judge<'a> {
             let fit = paths::fit(&set.paths, located, Stance::Tightens);
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
+                Fit::MayPattern if self.lists_none(&set.paths, path, located) => continue,
                 fit => self
                     .below(&set.paths, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
@@ -758,6 +767,9 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, Fit::Must) if path.touches == Touches::Surely => Fit::Must,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
+                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path, located) => {
+                    continue;
+                }
                 (Stance::Tightens, fit) => self
                     .below(own, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
@@ -801,6 +813,32 @@ impl<'a> Judge<'a> {
             Walked::Nothing => None,
             Walked::TooMuch => Some((fit, None)),
         }
+    }
+
+    /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
+    /// name exists, so for reading what is there now tells; what is written may be new.
+    fn lists_none(&self, own: &Paths, path: &PathAccess, located: &Located) -> bool {
+        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
+            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
+        let view = self.frame.view.filter(|view| view.sees());
+        let (Some(view), true, true, Mode::Read) = (view, printed, located.known, path.mode) else {
+            return false;
+        };
+        let folder = Word::of(
+            path.path
+                .pieces
+                .iter()
+                .take(path.path.pieces.len() - 1)
+                .cloned(),
+            path.path.span,
+        );
+        let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
+        let walked = walk(view, folder.real(), true, |path| {
+            let word = Word::known(path, crate::source::Span::default());
+            let found = Located::locate(&word, None, Reach::Itself, self.frame);
+            paths::fit(own, &found, Stance::Tightens).may()
+        });
+        folder.known && matches!(walked, Walked::Nothing)
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.

@@ -132,7 +132,11 @@ impl Matcher {
                         layer.folder.clone(),
                     )
                 });
-                if let (Some(outside), Some(file)) = (workspace.outside, layer.files.first()) {
+                let stated = layer.files.iter().find(|file| {
+                    let own = file.workspace.as_ref();
+                    own.is_some_and(|own| own.outside.is_some())
+                });
+                if let (Some(outside), Some(file)) = (workspace.outside, stated) {
                     let place = Place {
                         source: std::sync::Arc::clone(&file.source),
                         span: outside.span,

@@ -900,7 +900,8 @@ impl<'a> Reader<'a> {
             *finding = finding
                 .clone()
                 .label("forbidden here")
-                .also(&source, with, "demanded here");
+                .also(&source, with, "demanded here")
+                .help(format!("take `{word}` out of `with` or out of `without`"));
         }
     }
 
@@ -1099,7 +1100,7 @@ impl<'a> Reader<'a> {
                     .clone()
                     .label("named again here")
                     .also(&source, first, "first named here")
-                    .help("an id names one rule: approvals and grants go by it");
+                    .help("rename one of them: approvals and grants find a rule by its id");
             }
         }
     }

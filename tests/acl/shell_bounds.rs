@@ -6,11 +6,83 @@ use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
 const OPENERS: &[&str] = &[
-    "(", "{ ", "$(", "`", "<(", ">(", "[[ ", "if ", "while ", "until ", "case x in a) ", "! ", "for x in a; do ", "((", "$((",
-    "${x:-", "\"", "'", "\"$(", "\"${x:-", "f() { ", "function f { ", "function f ", "coproc ", "select x in a; do ", "$[", "[[ ( ", "a[", "a=(",
-    "declare a=(", "?(", "time ", "if a; then ", "a && ", "a | ", "a || ", "x=$(", "cat <<E\n$(", "cat <<E\n", "$'", "for ((", "\\", "eval '",
-    "bash -c \"", "sudo ", "env ", "timeout 1 ", "command ", "{a,", "{", "f() (", "case ", "${ ", "`\\`", "$\"", "# ", "<<<", "<<E ",
-    "${x[", "${!", "[[ a =~ (", "a=${x:=", "((a); ", "$((a); (b", "\\\n", "~", "*", "[", "\n", ";", "&", "|", "\r", "\u{a0}", "é", "1>", "a b ",
+    "(",
+    "{ ",
+    "$(",
+    "`",
+    "<(",
+    ">(",
+    "[[ ",
+    "if ",
+    "while ",
+    "until ",
+    "case x in a) ",
+    "! ",
+    "for x in a; do ",
+    "((",
+    "$((",
+    "${x:-",
+    "\"",
+    "'",
+    "\"$(",
+    "\"${x:-",
+    "f() { ",
+    "function f { ",
+    "function f ",
+    "coproc ",
+    "select x in a; do ",
+    "$[",
+    "[[ ( ",
+    "a[",
+    "a=(",
+    "declare a=(",
+    "?(",
+    "time ",
+    "if a; then ",
+    "a && ",
+    "a | ",
+    "a || ",
+    "x=$(",
+    "cat <<E\n$(",
+    "cat <<E\n",
+    "$'",
+    "for ((",
+    "\\",
+    "eval '",
+    "bash -c \"",
+    "sudo ",
+    "env ",
+    "timeout 1 ",
+    "command ",
+    "{a,",
+    "{",
+    "f() (",
+    "case ",
+    "${ ",
+    "`\\`",
+    "$\"",
+    "# ",
+    "<<<",
+    "<<E ",
+    "${x[",
+    "${!",
+    "[[ a =~ (",
+    "a=${x:=",
+    "((a); ",
+    "$((a); (b",
+    "\\\n",
+    "~",
+    "*",
+    "[",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "\r",
+    "\u{a0}",
+    "é",
+    "1>",
+    "a b ",
 ];
 
 fn scene() -> Scene<'static> {
@@ -32,13 +104,22 @@ fn check(line: &str) {
     let found = accesses(line, &scene());
     let took = start.elapsed();
     let head: String = line.chars().take(120).collect();
-    assert!(took < bound(line.len()), "{took:?} for {} bytes: {head:?}", line.len());
+    assert!(
+        took < bound(line.len()),
+        "{took:?} for {} bytes: {head:?}",
+        line.len()
+    );
     for access in &found {
         let span = access.span.unwrap();
-        assert!(line.get(span.start..span.end).is_some(), "{span:?} in {head:?}");
+        assert!(
+            line.get(span.start..span.end).is_some(),
+            "{span:?} in {head:?}"
+        );
     }
     if !outline(line).valid {
-        let opaque = found.iter().any(|access| matches!(access.kind, Kind::Opaque(_)));
+        let opaque = found
+            .iter()
+            .any(|access| matches!(access.kind, Kind::Opaque(_)));
         assert!(opaque, "not understood and yet not opaque: {head:?}");
     }
 }
@@ -82,11 +163,20 @@ fn growing_scripts() {
     on_small_stack(|| {
         let lines = [
             "X=1; ".repeat(10_000),
-            (0..6_000).map(|n| format!("X{n}={n}; if a; then X{n}=2; fi; ")).collect(),
+            (0..6_000)
+                .map(|n| format!("X{n}={n}; if a; then X{n}=2; fi; "))
+                .collect(),
             format!("X=aaaaaaaa; {}", "X=$X$X; ".repeat(4_000)),
-            format!("X=a; {}", "for x in 1 2 3 4 5 6 7 8; do ".repeat(30)) + "X=$X$x; rm $X; " + &"done; ".repeat(30),
-            format!("X=a; {}", "while Y=$X; do ".repeat(30)) + "X=$Y; rm $X; " + &"done; ".repeat(30),
-            (0..40).map(|n| format!("f{n}() {{ f{0}; f{0}; f{0}; }}; ", n + 1)).collect::<String>() + "f0",
+            format!("X=a; {}", "for x in 1 2 3 4 5 6 7 8; do ".repeat(30))
+                + "X=$X$x; rm $X; "
+                + &"done; ".repeat(30),
+            format!("X=a; {}", "while Y=$X; do ".repeat(30))
+                + "X=$Y; rm $X; "
+                + &"done; ".repeat(30),
+            (0..40)
+                .map(|n| format!("f{n}() {{ f{0}; f{0}; f{0}; }}; ", n + 1))
+                .collect::<String>()
+                + "f0",
             "f() { f; f; f; g; }; g() { f; g; f; }; f; g".to_owned(),
             format!("X='{}'; eval \"$X\"", "eval \"$X\"; ".repeat(50)),
             "cd a; ".repeat(10_000),
@@ -97,7 +187,11 @@ fn growing_scripts() {
             "echo x | ".repeat(8_000) + "bash",
             "{a,b}".repeat(1_000),
             format!("echo {}", "{1..9}".repeat(20)),
-            format!("set -- {}; {}", "a ".repeat(200), "set -- \"$@\" \"$@\"; ".repeat(40)),
+            format!(
+                "set -- {}; {}",
+                "a ".repeat(200),
+                "set -- \"$@\" \"$@\"; ".repeat(40)
+            ),
             "$(echo `echo \"$(echo ${x:-$((1+`a`))})\"`); ".repeat(1_000),
             "x() { if a; then return; fi; X=$1; x $X; }; ".repeat(500) + "x 1",
             "case a in a) b;; ".repeat(49),
@@ -115,9 +209,50 @@ fn growing_scripts() {
 
 fn fragments() -> impl Strategy<Value = String> {
     let closers = [
-        ")", "}", "; }", "; fi", "; done", "; then ", "; do ", " esac", ";;", "]]", "))", "\"", "'", "`", "\nE\n", "]", " in ", "; else ", "; ",
-        "rm -rf x", "git status", " > out", " < in", "X=1", "$X", "cd d", " 2>&1", "echo a", "source x", "alias a=b", "set -- a b", "$1",
-        "local Y=2", "export PATH=/x", "break", "return", "exit", "read X", "*.rs", "\0", "'rm x'", "unset X", "trap 'a' EXIT", "f",
+        ")",
+        "}",
+        "; }",
+        "; fi",
+        "; done",
+        "; then ",
+        "; do ",
+        " esac",
+        ";;",
+        "]]",
+        "))",
+        "\"",
+        "'",
+        "`",
+        "\nE\n",
+        "]",
+        " in ",
+        "; else ",
+        "; ",
+        "rm -rf x",
+        "git status",
+        " > out",
+        " < in",
+        "X=1",
+        "$X",
+        "cd d",
+        " 2>&1",
+        "echo a",
+        "source x",
+        "alias a=b",
+        "set -- a b",
+        "$1",
+        "local Y=2",
+        "export PATH=/x",
+        "break",
+        "return",
+        "exit",
+        "read X",
+        "*.rs",
+        "\0",
+        "'rm x'",
+        "unset X",
+        "trap 'a' EXIT",
+        "f",
     ];
     let all: Vec<&'static str> = OPENERS.iter().copied().chain(closers).collect();
     prop::collection::vec(prop::sample::select(all), 0..40).prop_map(|parts| parts.concat())
