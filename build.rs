@@ -111,6 +111,7 @@ impl Tables {
             }
         };
         let mut operands = None;
+        let mut names = Vec::new();
         let (mut options, mut pairs, mut subs) = (String::new(), String::new(), BTreeMap::new());
         let inherited = if above.is_some_and(|(_, style)| style == "Single") {
             "Single"
@@ -136,17 +137,22 @@ impl Tables {
                 "aliases" | "does" | "escalates" | "harmless" | "like" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
-                        options += &spec(flag).map_err(err)?;
+                        options += &spec(flag, &mut names).map_err(err)?;
                     }
                 }
                 "values" => {
-                    for names in text(value, key)?.split_whitespace() {
-                        options += &spec(&format!("{names} =text")).map_err(err)?;
+                    for spellings in text(value, key)?.split_whitespace() {
+                        options += &spec(&format!("{spellings} =text"), &mut names).map_err(err)?;
                     }
                 }
                 "options" | "pairs" => {
                     for item in list(value, key)? {
-                        let item = spec(&item).map_err(err)?;
+                        let into = if key == "pairs" {
+                            &mut Vec::new()
+                        } else {
+                            &mut names
+                        };
+                        let item = spec(&item, into).map_err(err)?;
                         if key == "pairs" {
                             pairs += &item
                         } else {
@@ -276,11 +282,14 @@ impl Tables {
         let subs: String = subs.iter().fold(String::new(), |all, (name, entry)| {
             all + &format!("({name:?}, &{entry}), ")
         });
+        // The first of two equal names is meant; `like` puts a subcommand's own before those it takes over.
+        names.sort_by(|a: &(String, usize), b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
+        names.dedup_by(|later, first| later.0 == first.0);
         let id = format!("ENTRY_{}", self.entries);
         self.entries += 1;
         let _ = writeln!(
             self.code,
-            "/// {path}\nstatic {id}: Entry = Entry {{ does: {}, options: &[{options}], pairs: &[{pairs}], operands: {}, subs: &[{subs}], \
+            "/// {path}\nstatic {id}: Entry = Entry {{ does: {}, options: &[{options}], spellings: &{names:?}, pairs: &[{pairs}], operands: {}, subs: &[{subs}], \
              starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: &{:?}, escalates: {escalates:?} }};",
             option(own.map(|own| format!("Does::{own}"))),
             option(operands),
@@ -329,13 +338,16 @@ const TEXT: &str =
     "Signature { first: &[], rest: Slot { kind: Kind::Text, named: false }, last: &[] }";
 
 /// `-o|--output =write! below ! says why` → a `Spec`.
-fn spec(line: &str) -> Result<String> {
+fn spec(line: &str, names: &mut Vec<(String, usize)>) -> Result<String> {
     let (line, why) = match line.split_once(" ! ") {
         Some((line, why)) => (line, Some(why.trim())),
         None => (line, None),
     };
     let mut tokens = line.split_whitespace();
+    let at = names.last().map_or(0, |(_, at)| at + 1);
+    let all = names;
     let names: Vec<&str> = tokens.next().ok_or("an empty option")?.split('|').collect();
+    all.extend(names.iter().map(|name| ((*name).to_owned(), at)));
     let (mut takes, mut value, mut sets, mut harmless) =
         ("Nothing", slot("text")?, String::new(), Vec::new());
     for token in tokens {

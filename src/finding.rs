@@ -75,6 +75,19 @@ impl Finding {
         }
     }
 
+    /// A lint at one place, to be told only; the room of lints weighs it.
+    pub fn lint(
+        code: &'static str,
+        message: impl Into<String>,
+        source: &Arc<Source>,
+        span: Span,
+    ) -> Self {
+        Self {
+            severity: Severity::Warn,
+            ..Self::error(code, message, source, span)
+        }
+    }
+
     /// The same finding with the words under its first label.
     pub fn label(mut self, text: impl Into<String>) -> Self {
         if let Some(first) = self.labels.first_mut() {

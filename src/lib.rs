@@ -14,6 +14,7 @@ pub mod cases;
 pub mod cli;
 pub mod decision;
 pub mod finding;
+pub mod lint;
 pub mod matcher;
 pub mod policy;
 pub mod presets;

@@ -1,8 +1,9 @@
 //! `acl check`: load, validate, lint.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, output};
+use super::{Answer, Exit, Stop, output};
 use crate::finding::{Finding, Severity};
+use crate::lint::{self, Level, Levels};
 use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root};
 use crate::report::{human, json};
@@ -15,6 +16,8 @@ Examples:
   acl check acl.toml
   acl check --format json policies/*.toml
   acl check --layer user=me.toml --layer project=acl.toml
+  acl check --deny broad-allow --allow redundant-rule acl.toml
+  acl check --explain unreachable-allow
 
 Exit codes: 0 clean or warnings, 1 findings of severity deny, 2 a policy cannot be loaded.")]
 pub struct Options {
@@ -25,9 +28,21 @@ pub struct Options {
     /// How findings are written
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     format: Format,
+    /// Tell a lint, whatever the policy's `[lints]` says (repeatable)
+    #[arg(long, value_name = "CODE")]
+    warn: Vec<String>,
+    /// A lint fails the check (repeatable)
+    #[arg(long, value_name = "CODE")]
+    deny: Vec<String>,
+    /// Do not tell a lint (repeatable)
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
     /// Warnings fail the check too
     #[arg(long)]
     deny_warnings: bool,
+    /// Print what a lint is about, with policies that have it and policies that have not
+    #[arg(long, value_name = "CODE")]
+    explain: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,11 +55,17 @@ enum Format {
 
 /// Runs it.
 pub fn run(options: &Options) -> Answer {
+    if let Some(code) = &options.explain {
+        let lint = lint::find(code).map_err(|why| Stop::helped(why, known()))?;
+        output::result(lint.page)?;
+        return Ok(Exit::Good);
+    }
+    let levels = options.levels()?;
     let mut findings = Vec::new();
     let mut checked = 0;
     for file in &options.files {
         match policies::read_root(LayerKind::User, file, true) {
-            Ok(root) => findings.extend(check(vec![root])),
+            Ok(root) => findings.extend(check(vec![root], &levels)),
             // The other files are checked all the same.
             Err(finding) => findings.push(*finding),
         }
@@ -55,7 +76,7 @@ pub fn run(options: &Options) -> Answer {
         checked = roots.len();
         // What is checked is what the files say, trusted or not.
         roots.iter_mut().for_each(|root| root.trusted = true);
-        findings.extend(check(roots));
+        findings.extend(check(roots, &levels));
     }
     let count = |severity| {
         findings
@@ -107,9 +128,46 @@ pub fn run(options: &Options) -> Answer {
     })
 }
 
-fn check(roots: Vec<Root>) -> Vec<Finding> {
-    match policies::load(roots) {
-        Ok(policy) => Matcher::compile(policy).check_examples(),
-        Err(findings) => findings,
+impl Options {
+    /// What the command line says of lints.
+    fn levels(&self) -> Result<Levels, Stop> {
+        let mut levels = Levels::default();
+        let said = [
+            ("warn", Level::Warn, &self.warn),
+            ("deny", Level::Deny, &self.deny),
+            ("allow", Level::Allow, &self.allow),
+        ];
+        for (option, level, codes) in said {
+            for code in codes {
+                if !lint::is_code(code) {
+                    return Err(Stop::helped(
+                        format!("`--{option} {code}`: there is no such lint"),
+                        match lint::nearest(code) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => known(),
+                        },
+                    ));
+                }
+                levels.set(code, level);
+            }
+        }
+        Ok(levels)
+    }
+}
+
+fn known() -> String {
+    let codes: Vec<&str> = lint::LINTS.iter().map(|lint| lint.code).collect();
+    format!("lints are {}", codes.join(", "))
+}
+
+/// Loads, tries the examples, and, where nothing is wrong, lints.
+fn check(roots: Vec<Root>, levels: &Levels) -> Vec<Finding> {
+    let matcher = match policies::load(roots) {
+        Ok(policy) => Matcher::compile(policy),
+        Err(findings) => return findings,
+    };
+    match matcher.check_examples() {
+        errors if errors.is_empty() => lint::run(&matcher, levels),
+        errors => errors,
     }
 }

@@ -564,6 +564,7 @@ impl<'a> Reader<'a> {
             out.push(Authority {
                 name,
                 on_error,
+                said: decl.get("on_error").map(|node| node.span),
                 place: self.place(span),
             });
         }

@@ -299,6 +299,8 @@ pub struct Authority {
     pub name: String,
     /// What an error counts as; none: abstain.
     pub on_error: Option<Verdict>,
+    /// Where that is said; none where it is the default.
+    pub said: Option<Span>,
     /// Where it stands.
     pub place: Place,
 }

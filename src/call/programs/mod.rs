@@ -25,6 +25,8 @@ pub struct Entry {
     pub does: Option<Does>,
     /// Options that matter: all that take a value, all that do more than the program by itself.
     pub options: &'static [Spec],
+    /// Their spellings, sorted, each with the index of its option.
+    pub spellings: &'static [(&'static str, usize)],
     /// `NAME=value` operands (`dd`), spelled as options without a dash.
     pub pairs: &'static [Spec],
     /// What the operands are; none: an entry that has subcommands only.
@@ -51,6 +53,28 @@ pub struct Entry {
     pub harmless: &'static [&'static str],
     /// What this subcommand does beyond what an allow of the level above covers.
     pub escalates: Option<&'static str>,
+}
+
+impl Entry {
+    /// The option of this spelling, at this level.
+    pub fn option(&'static self, name: &str) -> Option<&'static Spec> {
+        let at = self
+            .spellings
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()?;
+        self.spellings
+            .get(at)
+            .and_then(|(_, option)| self.options.get(*option))
+    }
+
+    /// The subcommand of this name.
+    pub fn sub(&'static self, name: &str) -> Option<&'static Entry> {
+        let at = self
+            .subs
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()?;
+        self.subs.get(at).map(|(_, entry)| *entry)
+    }
 }
 
 /// The kinds of thing that a program does by itself.

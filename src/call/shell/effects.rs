@@ -45,8 +45,7 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
     let dashed = || {
         let sub = base.strip_prefix("git-")?;
         let git = programs::find("git")?;
-        let (_, entry) = git.entry.subs.iter().find(|(known, _)| *known == sub)?;
-        Some((git.entry, Some(*entry)))
+        Some((git.entry, Some(git.entry.sub(sub)?)))
     };
     let known = programs::find(base).map(|program| (program.entry, None));
     match known.or_else(dashed) {

@@ -171,20 +171,21 @@ impl Reader<'_> {
         self.reading.entry().map_or(Style::Gnu, |entry| entry.style)
     }
 
-    /// The options that are read at this point: the innermost subcommand's, then those above it.
-    fn specs(&self) -> impl Iterator<Item = &'static Spec> {
+    /// The entries whose options are read at this point: the innermost subcommand's, then those above it.
+    fn levels(&self) -> impl Iterator<Item = &'static Entry> {
         let depth = self.reading.entries.len();
-        self.reading
-            .entries
-            .iter()
-            .enumerate()
-            .rev()
+        let levels = self.reading.entries.iter().enumerate().rev();
+        levels
             .filter(move |(level, entry)| level + 1 == depth || !entry.strict)
-            .flat_map(|(_, entry)| entry.options.iter())
+            .map(|(_, entry)| *entry)
     }
 
     fn spec(&self, name: &str) -> Option<&'static Spec> {
-        self.specs().find(|spec| spec.names.contains(&name))
+        self.levels().find_map(|entry| entry.option(name))
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &'static Spec> {
+        self.levels().flat_map(|entry| entry.options)
     }
 
     fn operand(&mut self, at: usize) {
@@ -204,13 +205,7 @@ impl Reader<'_> {
             && !entry.subs.is_empty()
             && !self.ended
         {
-            let found = text.and_then(|text| {
-                entry
-                    .subs
-                    .binary_search_by(|(name, _)| (*name).cmp(text))
-                    .ok()
-            });
-            if let Some((_, sub)) = found.and_then(|found| entry.subs.get(found)) {
+            if let Some(sub) = text.and_then(|text| entry.sub(text)) {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
                 self.reading.hidden = self
@@ -425,9 +420,7 @@ impl Reader<'_> {
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
-        let whole = self
-            .specs()
-            .find(|spec| letters.len() > 1 && spec.names.contains(&prefix));
+        let whole = self.spec(prefix).filter(|_| letters.len() > 1);
         if let Some(spec) = whole {
             return self.option(spec, prefix, None, at);
         }

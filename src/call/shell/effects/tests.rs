@@ -476,14 +476,15 @@ fn a_known_program_takes_microseconds() {
         "sort -k2 a",
     ];
     let words: Vec<Vec<Word>> = lines.iter().map(|line| split(line)).collect();
-    let rounds = 2000;
-    let start = std::time::Instant::now();
-    for _ in 0..rounds {
-        for words in &words {
+    // The best of many short batches: other work on the machine disturbs most of them.
+    let batch = || {
+        let start = std::time::Instant::now();
+        for words in words.iter().cycle().take(100) {
             std::hint::black_box(outcome(std::hint::black_box(words), Stdin::None));
         }
-    }
-    let each = start.elapsed() / (rounds * 5);
-    // Optimised it is one or two; without optimisation, on a busy machine, some forty.
-    assert!(each < std::time::Duration::from_micros(200), "{each:?}");
+        start.elapsed() / 100
+    };
+    let best = (0..100).map(|_| batch()).min().unwrap_or_default();
+    // Optimised it is one or two; without optimisation some twenty.
+    assert!(best < std::time::Duration::from_micros(100), "{best:?}");
 }

@@ -1,0 +1,301 @@
+//! An allow that lets nearly everything pass: `*`, a shell tool as a whole, an interpreter, `sudo`, `rm`, `docker run`.
+//!
+//! An allow that is narrowed (`exact`, `only`, `operands`, `with`, conditions) is left alone.
+
+use super::room::{Pattern, written};
+use super::{Room, names};
+use crate::finding::Finding;
+use crate::policy::File;
+use crate::policy::glob::Glob;
+use crate::policy::patterns::{self, Anchor, CommandPattern, PathPattern, WordPattern};
+use crate::policy::rule::{Commands, Holds, Judges, Rule, Section, TierEntry, Verdict};
+use crate::call::access::Mode;
+
+const CODE: &str = "broad-allow";
+
+/// Looks at tiers and at allow rules.
+pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (file, entry) in room.tiers().filter(|(_, own)| own.verdict == Verdict::Allow) {
+        found.extend(tier(room, file, entry));
+    }
+    for compiled in room.rules() {
+        let rule = &compiled.rule;
+        let narrowed = !rule.args.is_empty() || !rule.when.is_empty() || !rule.unless.is_empty();
+        if rule.action != Verdict::Allow || narrowed {
+            continue;
+        }
+        if matches!(rule.judges, Judges::Tool) {
+            found.extend(tool_rule(room, rule));
+            continue;
+        }
+        for own in written(rule) {
+            let wide = own.patterns.iter().find_map(|pattern| match (pattern, &rule.judges) {
+                (Pattern::Command(command), Judges::Commands(own)) => command_width(command, own),
+                (Pattern::Path(path), Judges::Paths(own)) => {
+                    path_width(room, path, &own.modes).filter(|_| own.except.is_empty())
+                }
+                _ => None,
+            });
+            if let Some((why, help)) = wide {
+                found.push(
+                    Finding::lint(
+                        CODE,
+                        format!("the allow of `{}` {why}", own.text),
+                        &rule.place.source,
+                        room.spot_of(rule, &own),
+                    )
+                    .label("allowed as a whole")
+                    .help(help),
+                );
+            }
+        }
+    }
+    found
+}
+
+// --- tools
+
+fn tier(room: &Room<'_>, file: &File, entry: &TierEntry) -> Option<Finding> {
+    let source = &file.source;
+    if let Some(wide) = entry.names.iter().find_map(all_tools) {
+        return Some(
+            Finding::lint(CODE, format!("the tier `allow` lets {wide} pass"), source, entry.span)
+                .label("also those that are added later")
+                .help("name the tools that may run; the others take `tiers.default`"),
+        );
+    }
+    let shells = room.tools_that(&[Holds::Shell, Holds::Argv]);
+    let (shell, _) = shells.iter().find(|(name, _)| {
+        let mut names = entry.names.iter();
+        names.any(|glob| glob.matches_text(name, false))
+    })?;
+    // Where the commands have a default, or all of them are denied or asked, the tier decides nothing.
+    let stated = room.rules().any(|compiled| {
+        compiled.rule.action != Verdict::Allow && rest_of_commands(&compiled.rule)
+    });
+    if stated {
+        return None;
+    }
+    let denies = room
+        .command_rules()
+        .map(|(rule, _)| rule)
+        .find(|rule| rule.action == Verdict::Deny);
+    let mut finding = Finding::lint(
+        CODE,
+        format!("the tier `allow` lets every command of `{shell}` pass that no rule names"),
+        source,
+        entry.span,
+    )
+    .label("a shell, as a whole");
+    finding = match denies {
+        Some(deny) => {
+            let shown = written(deny).into_iter().next().map_or_else(String::new, |own| own.text);
+            let shell_list = closes_shells(deny);
+            finding
+                .also(
+                    &deny.place.source,
+                    deny.place.span,
+                    match shell_list {
+                        true => format!("`{shown}` is left by a copy, or by another shell"),
+                        false => "a list of what is denied does not name what it has not thought of".into(),
+                    },
+                )
+                .help(format!(
+                    "list the commands that may run under `[commands] allow`, and say `default = \"ask\"` there, or move `{shell}` to the tier `ask`: denying programs by name is advice, not protection"
+                ))
+        }
+        None => finding.help(format!(
+            "move `{shell}` to the tier `ask` and list the commands that may run under `[commands] allow`"
+        )),
+    };
+    Some(finding)
+}
+
+/// What of all tools a glob takes, where it is about all of something.
+fn all_tools(glob: &Glob) -> Option<&'static str> {
+    match patterns::spell(glob).as_str() {
+        "*" => Some("every tool"),
+        "mcp__*" | "mcp__*__*" => Some("every tool of every MCP server"),
+        _ => None,
+    }
+}
+
+fn rest_of_commands(rule: &Rule) -> bool {
+    let unconditional = rule.tools.is_empty() && rule.when.is_empty() && rule.unless.is_empty();
+    unconditional
+        && match &rule.judges {
+            Judges::Rest(section) => *section == Section::Commands,
+            Judges::Commands(own) => {
+                let star = |pattern: &CommandPattern| {
+                    matches!(pattern.words.as_slice(), [WordPattern::Word(glob)] if glob.is_star())
+                };
+                own.with.is_empty() && own.patterns.iter().any(star)
+            }
+            _ => false,
+        }
+}
+
+fn closes_shells(rule: &Rule) -> bool {
+    let Judges::Commands(own) = &rule.judges else {
+        return false;
+    };
+    own.patterns.iter().any(|pattern| match pattern.words.as_slice() {
+        [WordPattern::Word(glob)] => glob
+            .as_literal()
+            .is_some_and(|name| names::SHELLS.contains(&name.as_str())),
+        _ => false,
+    })
+}
+
+fn tool_rule(room: &Room<'_>, rule: &Rule) -> Option<Finding> {
+    let wide = match rule.tools.is_empty() {
+        true => Some("every tool"),
+        false => rule.tools.iter().find_map(all_tools),
+    };
+    let shells = room.tools_that(&[Holds::Shell, Holds::Argv]);
+    let shell = shells.iter().find(|(name, _)| {
+        let mut tools = rule.tools.iter();
+        tools.any(|glob| glob.matches_text(name, false))
+    });
+    let message = match (wide, shell) {
+        (Some(wide), _) => format!("this allow lets {wide} pass"),
+        (None, Some((name, _))) => format!("this allow lets every command of `{name}` pass that no rule names"),
+        (None, None) => return None,
+    };
+    Some(
+        Finding::lint(CODE, message, &rule.place.source, rule.place.span)
+            .label("allowed as a whole")
+            .help("name the tools that may run, and for a shell the commands: `commands = […]`"),
+    )
+}
+
+// --- commands
+
+fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, String)> {
+    let narrowed = rule.exact
+        || rule.only_read
+        || !rule.operands.is_empty()
+        || !rule.with.is_empty();
+    let (first, rest) = command.words.split_first()?;
+    let WordPattern::Word(glob) = first else {
+        return None;
+    };
+    // A star, or any words, after the program narrow next to nothing.
+    let open = |word: &WordPattern| match word {
+        WordPattern::Any => true,
+        WordPattern::Word(glob) => glob.is_star(),
+    };
+    let all = rest.iter().all(open);
+    if narrowed {
+        return None;
+    }
+    if glob.is_star() {
+        return Some((
+            "lets every command pass".into(),
+            "name the programs that may run; a pattern is a prefix, so `git log` covers its options".into(),
+        ));
+    }
+    let name = glob.as_literal()?;
+    let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
+    let named = |list: &[&str]| list.contains(&name.as_str());
+    let second = rest.first().and_then(|word| match word {
+        WordPattern::Word(glob) => glob.as_literal(),
+        WordPattern::Any => None,
+    });
+    if named(names::INTERPRETERS) {
+        let code = second.as_deref().is_some_and(|word| {
+            ["-c", "-e", "-r", "-p", "--eval", "--print", "-lc", "-ic", "-"].contains(&word)
+        });
+        if all || code {
+            return Some((
+                format!("lets any program of `{name}` pass, also one that was written a moment ago"),
+                format!("name what may run, such as `{name} scripts/check` or `{name} --version`"),
+            ));
+        }
+    }
+    if named(names::LIFTERS) && all {
+        return Some((
+            format!("lets whatever `{name}` starts pass"),
+            format!("name what it may start: `{name} apt update` covers that and no more"),
+        ));
+    }
+    if named(names::LAUNCHERS) && !rest.is_empty() && all {
+        return Some((
+            format!("lets whatever `{name}` starts pass: the word after it is any program"),
+            format!("name the program: `{name} grep`; without it the pattern covers only `{name}` itself"),
+        ));
+    }
+    let rest = rest.get(1..).unwrap_or_default();
+    let lifts = names::LIFTING.iter().any(|(program, word)| {
+        let mut parts = program.split(' ');
+        let same = parts.next() == Some(name.as_str());
+        match parts.next() {
+            None => same && second.as_deref() == Some(*word) && rest.iter().all(open),
+            Some(sub) => {
+                let third = rest.first().and_then(|own| match own {
+                    WordPattern::Word(glob) => glob.as_literal(),
+                    WordPattern::Any => None,
+                });
+                same && second.as_deref() == Some(sub)
+                    && third.as_deref() == Some(*word)
+                    && rest.iter().skip(1).all(open)
+            }
+        }
+    });
+    if lifts {
+        return Some((
+            format!("lets anything run through `{}`", command.text.trim_end_matches(" *")),
+            "name what may run, up to the program".into(),
+        ));
+    }
+    if named(names::DESTROYERS) && all {
+        return Some((
+            format!("lets `{name}` have anything that the path rules leave open"),
+            format!("say what it may be pointed at: `{{ match = \"{name}\", operands = [\"build/**\"] }}`"),
+        ));
+    }
+    None
+}
+
+// --- paths
+
+fn path_width(room: &Room<'_>, path: &PathPattern, modes: &[Mode]) -> Option<(String, String)> {
+    let everything = path.components.as_slice() == [WordPattern::Any];
+    let all = match path.anchor {
+        Anchor::Absolute => everything || path.components.is_empty(),
+        Anchor::Home => everything || path.components.is_empty(),
+        _ => false,
+    };
+    let what = if path.anchor == Anchor::Home {
+        "the whole home folder"
+    } else {
+        "the whole file system"
+    };
+    if !all {
+        return None;
+    }
+    if modes.contains(&Mode::Write) {
+        return Some((
+            format!("lets {what} be written"),
+            "name the folders; `**` is everything inside the workspace".into(),
+        ));
+    }
+    // Reading everything is what some are for, as long as somebody thought of the secrets.
+    let minded = room
+        .matcher
+        .protected
+        .iter()
+        .any(|set| set.paths.modes.contains(&Mode::Read))
+        || room.rules().any(|compiled| {
+            compiled.rule.action != Verdict::Allow
+                && matches!(&compiled.rule.judges, Judges::Paths(own) if own.modes.contains(&Mode::Read))
+        });
+    (!minded).then(|| {
+        (
+            format!("lets {what} be read, keys and tokens included"),
+            "name the folders, or protect what must stay closed: `extends = [\"acl:floor\"]`".into(),
+        )
+    })
+}
+

@@ -1,0 +1,87 @@
+//! The same entry twice: the later one changes nothing.
+//!
+//! Compared by what they match, not by their letters: `git {a,b}` next to `git {b,a}` is the same again.
+
+use super::Room;
+use super::redundant_rule::same;
+use super::room::{Written, written};
+use crate::finding::Finding;
+use crate::policy::patterns;
+use crate::policy::rule::Rule;
+use std::sync::Arc;
+
+const CODE: &str = "duplicate-rule";
+
+/// Looks at the entries of lists and tiers.
+pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut seen: Vec<(&Rule, Written<'_>)> = Vec::new();
+    for compiled in room.rules().filter(|own| !room.is_ordered(own)) {
+        let rule = &compiled.rule;
+        for own in written(rule) {
+            let first = seen.iter().find(|(other, text)| {
+                Arc::ptr_eq(&other.place.source, &rule.place.source)
+                    && key(text) == key(&own)
+                    && (std::ptr::eq(*other, rule)
+                        || (rule.reason == other.reason
+                            && rule.instead == other.instead
+                            && rule.forced == other.forced))
+                    && same(other, text, rule, &own)
+            });
+            if let Some((other, text)) = first {
+                let source = &rule.place.source;
+                found.push(
+                    Finding::lint(
+                        CODE,
+                        format!("`{}` stands here twice", own.text),
+                        source,
+                        room.spot_of(rule, &own),
+                    )
+                    .label("the same again")
+                    .also(source, room.spot_of(other, text), "first here")
+                    .help("drop one of the two"),
+                );
+            } else {
+                seen.push((rule, own));
+            }
+        }
+    }
+    found.extend(tiers(room));
+    found
+}
+
+/// What two texts must share to be worth comparing.
+fn key(text: &Written<'_>) -> (usize, usize) {
+    let letters = |c: &char| c.is_alphanumeric();
+    (
+        text.patterns.len(),
+        text.text.chars().filter(letters).count(),
+    )
+}
+
+fn tiers(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for file in room.files() {
+        for (at, entry) in file.tiers.iter().enumerate() {
+            let before = file.tiers.iter().take(at);
+            let first = before
+                .filter(|other| other.verdict == entry.verdict)
+                .find(|other| entry.names.iter().all(|name| other.names.contains(name)));
+            if let (Some(first), Some(name)) = (first, entry.names.first()) {
+                let name = patterns::spell(name);
+                found.push(
+                    Finding::lint(
+                        CODE,
+                        format!("`{name}` stands in the tier `{}` twice", entry.verdict),
+                        &file.source,
+                        entry.span,
+                    )
+                    .label("the same again")
+                    .also(&file.source, first.span, "first here")
+                    .help("drop one of the two"),
+                );
+            }
+        }
+    }
+    found
+}

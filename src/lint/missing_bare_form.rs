@@ -1,0 +1,100 @@
+//! A deny or ask of `sudo *` leaves `sudo` alone open: the star asks for one more word.
+//!
+//! A pattern is a prefix already. In an allow the star is left alone: there it narrows.
+
+use super::Room;
+use super::inside::{self, Side};
+use super::room::{Pattern, written};
+use crate::finding::Finding;
+use crate::policy::patterns::{CommandPattern, WordPattern};
+use crate::policy::rule::{Rule, Verdict};
+
+const CODE: &str = "missing-bare-form";
+
+/// Looks at command rules that close something.
+pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (rule, _) in room.command_rules() {
+        if rule.action == Verdict::Allow {
+            continue;
+        }
+        for own in written(rule) {
+            let bare: Option<Vec<CommandPattern>> = own
+                .patterns
+                .iter()
+                .map(|pattern| match pattern {
+                    Pattern::Command(command) => bare(command),
+                    _ => None,
+                })
+                .collect();
+            let Some(bare) = bare else { continue };
+            let open = bare.iter().any(|bare| !closed(room, rule, bare));
+            let Some(shown) = bare.first().filter(|_| open).map(shown) else {
+                continue;
+            };
+            let verdict = rule.action;
+            found.push(
+                Finding::lint(
+                    CODE,
+                    format!("the {verdict} of `{}` leaves `{shown}` without further words open", own.text),
+                    &rule.place.source,
+                    room.spot_of(rule, &own),
+                )
+                .label("the `*` stands for one word that must be there")
+                .help(format!("write `{}`: a command pattern is a prefix", without_star(&own.text))),
+            );
+        }
+    }
+    found
+}
+
+/// The pattern without the stars at its end.
+fn bare(command: &CommandPattern) -> Option<CommandPattern> {
+    let star = |word: &WordPattern| matches!(word, WordPattern::Word(glob) if glob.is_star());
+    let mut words = command.words.clone();
+    while words.len() > 1 && words.last().is_some_and(star) {
+        words.pop();
+    }
+    (words.len() < command.words.len() && !words.contains(&WordPattern::Any)).then(|| CommandPattern {
+        words,
+        ..command.clone()
+    })
+}
+
+/// Whether some rule at least as strict takes the bare command.
+fn closed(room: &Room<'_>, rule: &Rule, bare: &CommandPattern) -> bool {
+    let exact = Side {
+        tightens: true,
+        exact: true,
+    };
+    room.command_rules().any(|(other, commands)| {
+        let outer = Side {
+            tightens: true,
+            exact: commands.exact,
+        };
+        other.action >= rule.action
+            && inside::conditions(other, rule)
+            && commands.with.is_empty()
+            && commands.operands.is_empty()
+            && commands
+                .patterns
+                .iter()
+                .any(|wide| inside::command(wide, outer, bare, exact))
+    })
+}
+
+fn shown(command: &CommandPattern) -> String {
+    let word = |word: &WordPattern| match word {
+        WordPattern::Word(glob) => crate::policy::patterns::spell(glob),
+        WordPattern::Any => "**".to_owned(),
+    };
+    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn without_star(text: &str) -> &str {
+    let mut text = text.trim_end();
+    while let Some(rest) = text.strip_suffix(" *") {
+        text = rest.trim_end();
+    }
+    text
+}

@@ -1,0 +1,211 @@
+//! Names that lints know: other agents' tools, programs, what runs other programs.
+//!
+//! In: a name. Out: what it is. The facts about tools are those of the agents' own documents; the lists of programs
+//! only choose the words of a message, never a verdict.
+
+/// A tool's name under some agent, the canonical name, and the agent.
+static FOREIGN: &[(&str, &str, &str)] = &[
+    ("Bash", "bash", "Claude Code"),
+    ("Read", "read", "Claude Code"),
+    ("NotebookRead", "read", "Claude Code"),
+    ("Write", "write", "Claude Code"),
+    ("Edit", "edit", "Claude Code"),
+    ("MultiEdit", "edit", "Claude Code"),
+    ("NotebookEdit", "edit", "Claude Code"),
+    ("Grep", "search", "Claude Code"),
+    ("Glob", "list", "Claude Code"),
+    ("LS", "list", "Claude Code"),
+    ("WebFetch", "fetch", "Claude Code"),
+    ("shell", "bash", "Codex"),
+    ("exec_command", "bash", "Codex"),
+    ("apply_patch", "edit", "Codex"),
+    ("view_image", "read", "Codex"),
+    ("run_shell_command", "bash", "Gemini CLI"),
+    ("read_file", "read", "Gemini CLI"),
+    ("read_many_files", "read", "Gemini CLI"),
+    ("write_file", "write", "Gemini CLI"),
+    ("replace", "edit", "Gemini CLI"),
+    ("search_file_content", "search", "Gemini CLI"),
+    ("grep_search", "search", "Gemini CLI"),
+    ("list_directory", "list", "Gemini CLI"),
+    ("web_fetch", "fetch", "Gemini CLI"),
+    ("patch", "edit", "opencode"),
+    ("grep", "search", "opencode"),
+    ("glob", "list", "opencode"),
+    ("webfetch", "fetch", "opencode"),
+    ("edit_file", "edit", "other agents"),
+    ("multiedit", "edit", "other agents"),
+    ("list_dir", "list", "other agents"),
+    ("list_files", "list", "other agents"),
+    ("ls", "list", "other agents"),
+    ("view", "read", "other agents"),
+    ("search_files", "search", "other agents"),
+    ("execute_command", "bash", "other agents"),
+    ("run_command", "bash", "other agents"),
+    ("run_in_terminal", "bash", "other agents"),
+    ("run_terminal_cmd", "bash", "other agents"),
+    ("write_to_file", "write", "other agents"),
+    ("create_file", "write", "other agents"),
+    ("replace_in_file", "edit", "other agents"),
+    ("str_replace_editor", "edit", "other agents"),
+    ("str_replace_based_edit_tool", "edit", "other agents"),
+    ("fetch_url", "fetch", "other agents"),
+];
+
+/// The canonical name of another agent's tool, and whose name it is.
+pub fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
+    let row = FOREIGN.iter().find(|(own, _, _)| *own == name)?;
+    Some((row.1, row.2))
+}
+
+/// Programs that are often named where a tool is meant to stand.
+const PROGRAMS: &[&str] = &[
+    "apt",
+    "apt-get",
+    "awk",
+    "aws",
+    "brew",
+    "bun",
+    "cargo",
+    "cat",
+    "chmod",
+    "chown",
+    "cmake",
+    "cp",
+    "curl",
+    "dd",
+    "deno",
+    "docker",
+    "dotnet",
+    "echo",
+    "find",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "head",
+    "helm",
+    "java",
+    "jq",
+    "kill",
+    "kubectl",
+    "ln",
+    "make",
+    "mkdir",
+    "mkfs",
+    "mv",
+    "mvn",
+    "nc",
+    "node",
+    "npm",
+    "npx",
+    "perl",
+    "php",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "psql",
+    "pytest",
+    "python",
+    "python3",
+    "reboot",
+    "rg",
+    "rm",
+    "rmdir",
+    "rsync",
+    "ruby",
+    "rustc",
+    "scp",
+    "sed",
+    "sh",
+    "shutdown",
+    "ssh",
+    "su",
+    "sudo",
+    "systemctl",
+    "tail",
+    "tar",
+    "tee",
+    "terraform",
+    "touch",
+    "uv",
+    "vim",
+    "wget",
+    "xargs",
+    "yarn",
+    "zsh",
+];
+
+/// Whether it is the name of a well-known program.
+pub fn is_program(name: &str) -> bool {
+    PROGRAMS.contains(&name)
+}
+
+/// Programs that run whatever they are given: interpreters and shells.
+pub const INTERPRETERS: &[&str] = &[
+    "bash",
+    "bun",
+    "dash",
+    "deno",
+    "fish",
+    "ksh",
+    "lua",
+    "node",
+    "osascript",
+    "perl",
+    "php",
+    "pwsh",
+    "python",
+    "python2",
+    "python3",
+    "Rscript",
+    "ruby",
+    "sh",
+    "tclsh",
+    "tsx",
+    "ts-node",
+    "zsh",
+];
+
+/// Shells among them.
+pub const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "sh", "zsh"];
+
+/// Programs that run another with other rights, elsewhere, or straight from the network.
+pub const LIFTERS: &[&str] = &[
+    "bunx", "chroot", "doas", "eval", "exec", "npx", "nsenter", "pkexec", "runuser", "source",
+    "ssh", "su", "sudo", "unshare", "uvx",
+];
+
+/// The same, where they take a subcommand.
+pub const LIFTING: &[(&str, &str)] = &[
+    ("docker", "run"),
+    ("docker", "exec"),
+    ("docker compose", "run"),
+    ("docker compose", "exec"),
+    ("podman", "run"),
+    ("podman", "exec"),
+    ("kubectl", "exec"),
+    ("kubectl", "run"),
+    ("npm", "exec"),
+    ("pnpm", "dlx"),
+    ("pnpm", "exec"),
+    ("yarn", "dlx"),
+    ("uv", "run"),
+    ("uv", "tool"),
+    ("poetry", "run"),
+    ("bundle", "exec"),
+];
+
+/// Programs that destroy what they are pointed at.
+pub const DESTROYERS: &[&str] = &[
+    "dd", "fdisk", "kill", "killall", "mkfs", "parted", "pkill", "reboot", "rm", "shred",
+    "shutdown", "srm", "truncate", "unlink", "wipefs",
+];
+
+/// Launchers: with a wildcard after them they run anything.
+pub const LAUNCHERS: &[&str] = &[
+    "command", "env", "ionice", "nice", "nohup", "parallel", "setsid", "stdbuf", "time", "timeout",
+    "watch", "xargs",
+];

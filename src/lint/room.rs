@@ -1,0 +1,311 @@
+//! What a lint looks at: the matcher, the trees of the files, and where exactly something stands.
+//!
+//! In: a matcher. Out: rules with the place of each pattern, tools by what they do, and whose a finding is. A lint says
+//! nothing of files that its policy only extends, unless it is about that file alone.
+
+use super::levels::Level;
+use super::suppressions::{self, Suppression};
+use crate::finding::Finding;
+use crate::matcher::{Compiled, Matcher};
+use crate::policy::File;
+use crate::policy::Resolution;
+use crate::policy::glob::Glob;
+use crate::policy::patterns::{self, CommandPattern, HostPattern, PathPattern};
+use crate::policy::rule::{Commands, Holds, Judges, Protected, Rule, TierEntry, Verdict};
+use crate::source::{self, Node, Source, Span, Tree, Value};
+use std::sync::Arc;
+
+/// What a lint looks at.
+#[derive(Debug)]
+pub struct Room<'m> {
+    /// The compiled policy.
+    pub matcher: &'m Matcher,
+    /// All suppressions of all files.
+    pub suppressions: Vec<Suppression>,
+    trees: Vec<(Arc<Source>, Tree)>,
+}
+
+/// One pattern of a rule, of whatever it judges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern<'r> {
+    /// Of `commands`.
+    Command(&'r CommandPattern),
+    /// Of `paths`.
+    Path(&'r PathPattern),
+    /// Of `hosts`.
+    Host(&'r HostPattern),
+    /// Of `tools`, where the rule judges the tool as such.
+    Tool(&'r Glob),
+}
+
+/// A text of a rule's list: one pattern, or one for each brace alternative.
+#[derive(Clone, Debug)]
+pub struct Written<'r> {
+    /// As written.
+    pub text: String,
+    /// How often the same text stands before it in the rule.
+    pub nth: usize,
+    /// Its alternatives.
+    pub patterns: Vec<Pattern<'r>>,
+}
+
+impl<'m> Room<'m> {
+    /// Opens the room.
+    pub fn new(matcher: &'m Matcher) -> Self {
+        let files = || matcher.policy.layers.iter().flat_map(|layer| &layer.files);
+        Self {
+            matcher,
+            suppressions: files().flat_map(suppressions::read).collect(),
+            trees: files()
+                .map(|file| (Arc::clone(&file.source), source::read(&file.source)))
+                .collect(),
+        }
+    }
+
+    /// All files, the root of each layer before what it extends.
+    pub fn files(&self) -> impl Iterator<Item = &'m File> {
+        let layers = self.matcher.policy.layers.iter();
+        layers.flat_map(|layer| &layer.files)
+    }
+
+    /// All rules.
+    pub fn rules(&self) -> impl Iterator<Item = &'m Compiled> {
+        self.matcher.rules.iter()
+    }
+
+    /// All command rules.
+    pub fn command_rules(&self) -> impl Iterator<Item = (&'m Rule, &'m Commands)> {
+        self.rules()
+            .filter_map(|compiled| match &compiled.rule.judges {
+                Judges::Commands(commands) => Some((&compiled.rule, &**commands)),
+                _ => None,
+            })
+    }
+
+    /// All entries of all tiers, with their files.
+    pub fn tiers(&self) -> impl Iterator<Item = (&'m File, &'m TierEntry)> {
+        self.files()
+            .flat_map(|file| file.tiers.iter().map(move |entry| (file, entry)))
+    }
+
+    /// Every tool name pattern of tiers and rules, as written and read, and where it stands.
+    pub fn tool_patterns(&self) -> Vec<(Glob, Verdict, Arc<Source>, Span)> {
+        let mut out = Vec::new();
+        for (file, entry) in self.tiers() {
+            for glob in &entry.names {
+                let text = patterns::spell(glob);
+                let span = self
+                    .in_address(&file.source, &entry.address, &text, 0)
+                    .unwrap_or(entry.span);
+                out.push((glob.clone(), entry.verdict, Arc::clone(&file.source), span));
+            }
+        }
+        for compiled in self.rules() {
+            let rule = &compiled.rule;
+            for glob in &rule.tools {
+                let span = self.spot(rule, &patterns::spell(glob));
+                let source = Arc::clone(&rule.place.source);
+                out.push((glob.clone(), rule.action, source, span));
+            }
+        }
+        out
+    }
+
+    /// Whether rules of this rule's layer are tried in order.
+    pub fn is_ordered(&self, compiled: &Compiled) -> bool {
+        self.matcher.resolution(compiled.layer) == Resolution::FirstMatch
+    }
+
+    /// The tools that are known to do one of these, with the verdict of their tier.
+    pub fn tools_that(&self, does: &[Holds]) -> Vec<(String, Verdict)> {
+        let mut names: Vec<&str> = self.matcher.tool_names();
+        names.sort_unstable();
+        names.dedup();
+        names
+            .into_iter()
+            .filter(|name| {
+                let declared = self.matcher.declaration(name);
+                declared.is_some_and(|declared| {
+                    let mut arguments = declared.arguments.iter();
+                    arguments.any(|argument| does.contains(&argument.holds))
+                })
+            })
+            .map(|name| (name.to_owned(), self.matcher.tier(name).verdict))
+            .collect()
+    }
+
+    // --- places
+
+    /// Where a text of a rule stands; the rule's own place where that cannot be told.
+    pub fn spot(&self, rule: &Rule, text: &str) -> Span {
+        self.in_address(&rule.place.source, &rule.address, text, 0)
+            .unwrap_or(rule.place.span)
+    }
+
+    /// Where a text of a rule stands that may stand there more than once.
+    pub fn spot_of(&self, rule: &Rule, written: &Written<'_>) -> Span {
+        let (source, text) = (&rule.place.source, &written.text);
+        self.in_address(source, &rule.address, text, written.nth)
+            .unwrap_or(rule.place.span)
+    }
+
+    /// Where a text of a protected set stands.
+    pub fn spot_of_file(&self, set: &Protected, text: &str) -> Span {
+        let address = format!("protected.{}", set.name);
+        self.in_address(&set.place.source, &address, text, 0)
+            .unwrap_or(set.place.span)
+    }
+
+    fn in_address(
+        &self,
+        source: &Arc<Source>,
+        address: &str,
+        text: &str,
+        nth: usize,
+    ) -> Option<Span> {
+        let mut found = Vec::new();
+        stands(self.node(source, address)?, text, &mut found);
+        found.get(nth).or(found.last()).copied()
+    }
+
+    /// The tree of a file.
+    pub fn tree(&self, source: &Arc<Source>) -> Option<&Node> {
+        let known = self.trees.iter().find(|(own, _)| Arc::ptr_eq(own, source));
+        known.map(|(_, tree)| &tree.root)
+    }
+
+    /// What stands at an address such as `commands.deny[1]`, `rules[0]` or `protected.keys`.
+    pub fn node(&self, source: &Arc<Source>, address: &str) -> Option<&Node> {
+        let mut node = self.tree(source)?;
+        if let Some(name) = address.strip_prefix("protected.") {
+            return node.value.as_table()?.get("protected").and_then(|sets| {
+                let sets = sets.value.as_table()?;
+                sets.get(name)
+            });
+        }
+        for step in address.split('.') {
+            let (key, index) = match step.split_once('[') {
+                Some((key, rest)) => (key, rest.trim_end_matches(']').parse::<usize>().ok()),
+                None => (step, None),
+            };
+            node = node.value.as_table()?.get(key)?;
+            if let Some(index) = index {
+                node = node.value.as_list()?.get(index)?;
+            }
+        }
+        Some(node)
+    }
+
+    // --- whose a finding is
+
+    /// Whether a finding is to be told here: not what a shipped preset says, nor what an extended file says in
+    /// view of the file that extends it, which is how one adjusts it.
+    pub fn is_own(&self, finding: &Finding) -> bool {
+        let Some(first) = finding.labels.first() else {
+            return true;
+        };
+        let layers = &self.matcher.policy.layers;
+        let is_root = layers
+            .iter()
+            .filter_map(|layer| layer.files.first())
+            .any(|file| Arc::ptr_eq(&file.source, &first.source));
+        let alone = finding
+            .labels
+            .iter()
+            .all(|label| Arc::ptr_eq(&label.source, &first.source));
+        is_root || (alone && !first.source.name.starts_with("acl:"))
+    }
+
+    /// Whether a comment keeps the finding back; the comment counts as used.
+    pub fn suppresses(&self, finding: &Finding) -> bool {
+        let Some(label) = finding.labels.first() else {
+            return false;
+        };
+        let (line, _) = label.source.line_column(label.span.start);
+        let mut kept = false;
+        for own in &self.suppressions {
+            let here = Arc::ptr_eq(&own.source, &label.source)
+                && (own.line == line || own.below == Some(line))
+                && own.codes.iter().any(|code| code == finding.code);
+            if here {
+                own.used.set(true);
+                kept = true;
+            }
+        }
+        kept
+    }
+
+    /// What `[lints]` says: the nearest file of the layer that the finding is in.
+    pub fn stated_level(&self, code: &str, finding: &Finding) -> Option<Level> {
+        let first = finding.labels.first();
+        let layer = self.matcher.policy.layers.iter().find(|layer| {
+            first.is_none_or(|label| {
+                let mut files = layer.files.iter();
+                files.any(|file| Arc::ptr_eq(&file.source, &label.source))
+            })
+        })?;
+        let mut said = layer.files.iter().flat_map(|file| &file.lints);
+        said.find(|(own, _)| own.value == code)
+            .and_then(|(_, level)| Level::parse(level))
+    }
+
+    /// Where a file stands among the others.
+    pub fn order(&self, source: &Arc<Source>) -> usize {
+        let mut known = self.trees.iter();
+        known
+            .position(|(own, _)| Arc::ptr_eq(own, source))
+            .unwrap_or(usize::MAX)
+    }
+}
+
+/// The patterns of a rule, those of one text together.
+pub fn written(rule: &Rule) -> Vec<Written<'_>> {
+    match &rule.judges {
+        Judges::Commands(own) => {
+            grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Command(p))))
+        }
+        Judges::Paths(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Path(p)))),
+        Judges::Hosts(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Host(p)))),
+        Judges::Tool => {
+            let texts: Vec<String> = rule.tools.iter().map(patterns::spell).collect();
+            let pairs = texts.iter().zip(rule.tools.iter().map(Pattern::Tool));
+            grouped(pairs)
+        }
+        Judges::Rest(_) => Vec::new(),
+    }
+}
+
+fn grouped<'t, 'r>(pairs: impl Iterator<Item = (&'t String, Pattern<'r>)>) -> Vec<Written<'r>> {
+    let mut out: Vec<Written<'r>> = Vec::new();
+    for (text, pattern) in pairs {
+        let nth = out.iter().filter(|before| before.text == *text).count();
+        // The alternatives of one text differ: the same again is the same text again.
+        let same =
+            |last: &&mut Written<'r>| last.text == *text && !last.patterns.contains(&pattern);
+        match out.last_mut().filter(same) {
+            Some(last) => last.patterns.push(pattern),
+            None => out.push(Written {
+                text: text.clone(),
+                nth,
+                patterns: vec![pattern],
+            }),
+        }
+    }
+    out
+}
+
+/// The places below a node that read so.
+fn stands(node: &Node, text: &str, out: &mut Vec<Span>) {
+    match &node.value {
+        Value::Text(own) if own == text => out.push(node.span),
+        Value::List(nodes) => nodes.iter().for_each(|node| stands(node, text, out)),
+        Value::Table(table) => table
+            .entries
+            .iter()
+            .filter(|entry| {
+                !["reason", "instead", "id", "examples", "except"].contains(&&*entry.key.name)
+            })
+            .for_each(|entry| stands(&entry.value, text, out)),
+        _ => {}
+    }
+}

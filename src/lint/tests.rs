@@ -1,0 +1,203 @@
+//! Every page is a test: its `fail` blocks yield the code, its `pass` blocks do not. And: files on disk = registry.
+
+use super::*;
+use crate::policy::{LayerKind, Policy, Root};
+use crate::presets;
+use crate::source::{Format, Source};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Machinery that is no lint.
+const MACHINERY: &[&str] = &[
+    "inside",
+    "levels",
+    "mod",
+    "names",
+    "room",
+    "suppressions",
+    "tests",
+];
+
+fn load(source: Source) -> Result<Policy, Vec<Finding>> {
+    let root = Root {
+        kind: LayerKind::User,
+        source: Arc::new(source),
+        folder: None,
+        trusted: true,
+    };
+    crate::policy::load(vec![root], &|name, from| match name.strip_prefix("acl:") {
+        Some(preset) => presets::find(preset),
+        None => {
+            let folder = Path::new(&from.name).parent().unwrap();
+            let path = folder.join(name);
+            let bytes = std::fs::read(&path).map_err(|why| why.to_string())?;
+            Source::new(path.to_string_lossy(), bytes, None)
+                .map(Arc::new)
+                .map_err(|finding| finding.message)
+        }
+    })
+}
+
+fn lints(source: Source, levels: &Levels) -> Vec<Finding> {
+    let name = source.name.clone();
+    match load(source) {
+        Ok(policy) => run(&Matcher::compile(policy), levels),
+        Err(findings) => panic!("{name}: {findings:#?}"),
+    }
+}
+
+/// The blocks of a page: spelling, `fail` or `pass`, text.
+fn blocks(page: &str) -> Vec<(Format, bool, String)> {
+    let mut out = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else {
+            continue;
+        };
+        let mut words = info.split_whitespace();
+        let format = match words.next() {
+            Some("toml") => Format::Toml,
+            Some("yaml") => Format::Yaml,
+            _ => continue,
+        };
+        let fails = match words.next() {
+            Some("fail") => true,
+            Some("pass") => false,
+            other => panic!("a block is `fail` or `pass`, not {other:?}"),
+        };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        out.push((format, fails, body.join("\n") + "\n"));
+    }
+    out
+}
+
+#[test]
+fn pages_are_true() {
+    let mut wrong = Vec::new();
+    for lint in LINTS {
+        let blocks = blocks(lint.page);
+        assert!(
+            blocks.iter().any(|block| block.1) && blocks.iter().any(|block| !block.1),
+            "{} shows no policy that fails, or none that passes",
+            lint.code
+        );
+        assert!(
+            lint.page.starts_with(&format!("# {}\n", lint.code)),
+            "{}",
+            lint.code
+        );
+        let mut levels = Levels::default();
+        if lint.level == Level::Allow {
+            levels.set(lint.code, Level::Warn);
+        }
+        for (format, fails, text) in blocks {
+            let source = Source::new("page", text.as_bytes().to_vec(), Some(format)).unwrap();
+            let found = lints(source, &levels);
+            let told: Vec<&Finding> = found.iter().filter(|own| own.code == lint.code).collect();
+            if told.is_empty() == fails {
+                wrong.push(format!("{} ({fails}):\n{text}{found:#?}", lint.code));
+            }
+            for finding in told {
+                assert!(finding.help.is_some(), "{}: what to type?", lint.code);
+                let first = finding.labels.first().expect("a place");
+                assert!(!first.text.is_empty(), "{}: a label", lint.code);
+                assert!(!finding.message.ends_with('.'), "{}", finding.message);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_on_disk_are_the_registry() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint");
+    let mut rust = Vec::new();
+    let mut pages = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        match name.rsplit_once('.').unwrap() {
+            (name, "rs") if !MACHINERY.contains(&name) => rust.push(name.replace('_', "-")),
+            (name, "md") => pages.push(name.replace('_', "-")),
+            _ => {}
+        }
+    }
+    rust.sort();
+    pages.sort();
+    let codes: Vec<&str> = LINTS.iter().map(|lint| lint.code).collect();
+    assert_eq!(rust, codes);
+    assert_eq!(pages, codes);
+}
+
+#[test]
+fn sound_policies_have_no_findings() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut told = String::new();
+    for folder in ["policies", "tests/policies/valid"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.to_string_lossy().contains(".cases.") {
+                continue;
+            }
+            let bytes = std::fs::read(&path).unwrap();
+            let source = Source::new(path.to_string_lossy(), bytes, None).unwrap();
+            for finding in lints(source, &Levels::default()) {
+                let label = finding.labels.first().unwrap();
+                let (line, _) = label.source.line_column(label.span.start);
+                told.push_str(&format!(
+                    "{}:{line}: {}: {}\n",
+                    label.source.name, finding.code, finding.message
+                ));
+            }
+        }
+    }
+    assert!(told.is_empty(), "{told}");
+}
+
+fn codes(text: &str, levels: &Levels) -> Vec<(&'static str, Severity)> {
+    let source = Source::new("p.toml", text.as_bytes().to_vec(), None).unwrap();
+    let found = lints(source, levels);
+    found.iter().map(|own| (own.code, own.severity)).collect()
+}
+
+#[test]
+fn levels_and_suppressions() {
+    let policy = |lints: &str, comment: &str| {
+        format!("version = 1\n{lints}\n[hosts]\nallow = [\n  {comment}\n  \"*\",\n]\n")
+    };
+    let none = Levels::default();
+    let wide = |severity| vec![("wide-host", severity)];
+    assert_eq!(codes(&policy("", ""), &none), wide(Severity::Warn));
+    let denied = policy("[lints]\nwide-host = \"deny\"", "");
+    assert_eq!(codes(&denied, &none), wide(Severity::Deny));
+    let allowed = policy("[lints]\nwide-host = \"allow\"", "");
+    assert_eq!(codes(&allowed, &none), []);
+    let mut levels = Levels::default();
+    levels.set("wide-host", Level::Warn);
+    assert_eq!(codes(&denied, &levels), wide(Severity::Warn));
+    let kept = policy("", "# acl: allow(wide-host) a sandbox without secrets");
+    assert_eq!(codes(&kept, &none), []);
+    let bare = policy("", "# acl: allow(wide-host)");
+    assert_eq!(
+        codes(&bare, &none),
+        [("unused-suppression", Severity::Warn)]
+    );
+    let other = policy("", "# acl: allow(broad-allow) no");
+    let want = [
+        ("unused-suppression", Severity::Warn),
+        ("wide-host", Severity::Warn),
+    ];
+    assert_eq!(codes(&other, &none), want);
+    let unknown = policy("", "# acl: allow(wide-hots) no");
+    let want = [
+        ("unknown-lint", Severity::Warn),
+        ("wide-host", Severity::Warn),
+    ];
+    assert_eq!(codes(&unknown, &none), want);
+}
+
+#[test]
+fn names_of_lints() {
+    assert!(find("broad-allow").is_ok());
+    assert!(find("broad-alow").unwrap_err().contains("`broad-allow`"));
+    assert!(find("spelling-bypass").unwrap_err().contains("no page"));
+}

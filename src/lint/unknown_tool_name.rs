@@ -1,0 +1,71 @@
+//! A tool name that is surely not this policy's: another agent's, a slip of the pen, a program, a bare MCP server.
+//!
+//! A policy names tools by canonical names, whatever agent calls them.
+
+use super::{Room, names};
+use crate::finding::Finding;
+use crate::policy::near;
+
+const CODE: &str = "unknown-tool-name";
+
+/// Looks at every tool name of tiers and rules.
+pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (glob, _, source, span) in room.tool_patterns() {
+        let Some(name) = glob.as_literal() else { continue };
+        if let Some((message, help)) = fault(room, &name) {
+            let label = "matches no tool that is known here";
+            found.push(Finding::lint(CODE, message, &source, span).label(label).help(help));
+        }
+    }
+    found
+}
+
+/// What is wrong with a name, and what to write.
+pub fn fault(room: &Room<'_>, name: &str) -> Option<(String, String)> {
+    if room.matcher.declaration(name).is_some() {
+        return None;
+    }
+    if let Some(server) = name.strip_prefix("mcp__") {
+        let server = server.trim_end_matches('_');
+        return (!server.contains("__")).then(|| {
+            (
+                format!("`{name}` names a server, and covers no tool of it"),
+                format!("write `mcp__{server}__*` for all its tools, or `mcp__{server}__NAME` for one"),
+            )
+        });
+    }
+    if name.trim() != name || name.contains(',') {
+        return None; // told by `never-matches`
+    }
+    if let Some((canonical, agent)) = names::foreign(name) {
+        let program = match names::is_program(name) || ["grep", "ls", "patch"].contains(&name) {
+            true => format!("; for the program, write `{name}` under `[commands]`"),
+            false => String::new(),
+        };
+        return Some((
+            format!("`{name}` is the name of {agent}; a policy says `{canonical}`, whatever the agent calls it"),
+            format!("write `{canonical}`{program}"),
+        ));
+    }
+    let words: Vec<&str> = name.split_whitespace().collect();
+    if words.len() > 1 || names::is_program(name) || name.contains('/') {
+        return Some((
+            format!("`{name}` is a command, and this is a list of tools"),
+            format!("write `{name}` under `[commands]`"),
+        ));
+    }
+    if name.starts_with("mcp_") || name.starts_with("mcp:") || name.starts_with("mcp-") {
+        return Some((
+            format!("`{name}` is no name of an MCP tool here"),
+            "write `mcp__SERVER__TOOL`, with two underscores each".into(),
+        ));
+    }
+    let known = room.matcher.tool_names();
+    let near = near::nearest(name, known.iter().copied())
+        .filter(|near| near.eq_ignore_ascii_case(name) || near.chars().count() > 3)?;
+    Some((
+        format!("there is no tool `{name}`"),
+        format!("did you mean `{near}`? If it is a tool of its own, declare it: `{name} = {{}}` under `[tools]`"),
+    ))
+}

@@ -1,0 +1,157 @@
+//! An allow wholly inside a deny, an ask or protected files: it never lets a call pass.
+//!
+//! Order does not matter where the strictest rule wins, so a narrow allow under a wide deny is no exception to it.
+
+use super::Room;
+use super::inside::{self, Side};
+use super::room::{Pattern, written};
+use crate::finding::Finding;
+use crate::matcher::Compiled;
+use crate::policy::patterns;
+use crate::policy::rule::{Judges, Place, Verdict};
+
+const CODE: &str = "unreachable-allow";
+
+/// Looks at allow rules and at tiers.
+pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for compiled in room.rules() {
+        if compiled.rule.action == Verdict::Allow && !room.is_ordered(compiled) {
+            found.extend(rule(room, compiled));
+        }
+    }
+    found.extend(tiers(room));
+    found
+}
+
+/// What hides a pattern: its words, its verdict, its place.
+struct Hider {
+    text: String,
+    what: String,
+    place: Place,
+    fix: String,
+}
+
+fn rule(room: &Room<'_>, compiled: &Compiled) -> Vec<Finding> {
+    let allow = &compiled.rule;
+    let mut found = Vec::new();
+    for own in written(allow) {
+        let hiders: Option<Vec<Hider>> = own
+            .patterns
+            .iter()
+            .map(|pattern| hider(room, compiled, *pattern))
+            .collect();
+        let Some(mut hiders) = hiders else { continue };
+        hiders.dedup_by(|one, other| one.place == other.place);
+        let Some(first) = hiders.first() else { continue };
+        let message = format!(
+            "the allow of `{}` never applies: {} `{}` comes first, whatever the order",
+            own.text, first.what, first.text
+        );
+        let place = &allow.place;
+        let mut finding = Finding::lint(CODE, message, &place.source, room.spot_of(allow, &own))
+            .label("allowed here")
+            .help(first.fix.clone());
+        for hider in hiders.iter().take(3) {
+            finding = finding.also(&hider.place.source, hider.place.span, hider.what.clone());
+        }
+        found.push(finding);
+    }
+    found
+}
+
+fn hider(room: &Room<'_>, allow: &Compiled, pattern: Pattern<'_>) -> Option<Hider> {
+    let by_rule = room
+        .rules()
+        .filter(|wide| wide.layer == allow.layer && wide.rule.action != Verdict::Allow)
+        .filter_map(|wide| Some((wide, inside::covers(&wide.rule, &allow.rule, pattern)?)))
+        .max_by_key(|(wide, _)| wide.rule.action);
+    if let Some((wide, text)) = by_rule {
+        let verdict = wide.rule.action;
+        let place = Place {
+            span: room.spot(&wide.rule, &text),
+            ..wide.rule.place.clone()
+        };
+        let key = if matches!(wide.rule.judges, Judges::Tool) {
+            "`unless`, or narrower `tools`,"
+        } else {
+            "`except`"
+        };
+        return Some(Hider {
+            text,
+            what: format!("the {verdict} of"),
+            place,
+            fix: format!(
+                "carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow"
+            ),
+        });
+    }
+    match (pattern, &allow.rule.judges) {
+        (Pattern::Path(path), Judges::Paths(own)) => {
+            room.matcher.protected.iter().find_map(|set| {
+                let (outer, inner) = (
+                    Side { tightens: true, exact: false },
+                    Side { tightens: false, exact: own.exact },
+                );
+                let text = inside::paths(&set.paths, outer, own, inner, path)?;
+                Some(Hider {
+                    text,
+                    what: format!("the protected set `{}` with", set.name),
+                    place: set.place.clone(),
+                    fix: format!(
+                        "nothing lifts protected files: name it under `except` of `protected.{}`, or drop the allow",
+                        set.name
+                    ),
+                })
+            })
+        }
+        (Pattern::Tool(tool), _) => room
+            .tiers()
+            .filter(|(_, entry)| entry.verdict == Verdict::Deny)
+            .find_map(|(file, entry)| {
+                let wide = entry.names.iter().find(|name| name.covers(tool))?;
+                Some(Hider {
+                    text: patterns::spell(wide),
+                    what: "the denied tier of".into(),
+                    place: Place {
+                        source: std::sync::Arc::clone(&file.source),
+                        span: entry.span,
+                    },
+                    fix: "no rule lifts a denied tier: take the tool out of it, or drop the allow".into(),
+                })
+            }),
+        _ => None,
+    }
+}
+
+/// Within the tiers of a file deny always wins, and of an allow and an ask of one name the ask.
+fn tiers(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for file in room.files() {
+        for entry in file.tiers.iter().filter(|own| own.verdict != Verdict::Deny) {
+            let hides = |name: &crate::policy::glob::Glob| {
+                file.tiers.iter().find(|other| {
+                    other.names.iter().any(|wide| match other.verdict {
+                        Verdict::Deny => wide.covers(name),
+                        Verdict::Ask => entry.verdict == Verdict::Allow && wide == name,
+                        Verdict::Allow => false,
+                    })
+                })
+            };
+            let hiders: Option<Vec<_>> = entry.names.iter().map(hides).collect();
+            let Some(first) = hiders.as_ref().and_then(|hiders| hiders.first()) else {
+                continue;
+            };
+            let text = entry.span.of(&file.source.text).trim_matches(['"', '\'']);
+            let (own, other) = (entry.verdict, first.verdict);
+            let message = format!("`{text}` is never in the tier `{own}`: `{other}` has it too, and wins");
+            found.push(
+                Finding::lint(CODE, message, &file.source, entry.span)
+                    .label(format!("listed under {own}"))
+                    .also(&file.source, first.span, format!("and under {other}"))
+                    .help("a tool stands in one tier: take it out of the other"),
+            );
+        }
+    }
+    found
+}
