@@ -700,7 +700,7 @@ impl<'a> Judge<'a> {
             let fit = paths::fit(&set.paths, located, Stance::Tightens);
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
-                Fit::MayPattern if self.lists_none(&set.paths, path, located) => continue,
+                Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
                 fit => self
                     .below(&set.paths, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
@@ -767,7 +767,7 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, Fit::Must) if path.touches == Touches::Surely => Fit::Must,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
-                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path, located) => {
+                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => {
                     continue;
                 }
                 (Stance::Tightens, fit) => self
@@ -817,11 +817,11 @@ impl<'a> Judge<'a> {
 
     /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
     /// name exists, so for reading what is there now tells; what is written may be new.
-    fn lists_none(&self, own: &Paths, path: &PathAccess, located: &Located) -> bool {
+    fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
         let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
             || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
         let view = self.frame.view.filter(|view| view.sees());
-        let (Some(view), true, true, Mode::Read) = (view, printed, located.known, path.mode) else {
+        let (Some(view), true, Mode::Read) = (view, printed, path.mode) else {
             return false;
         };
         let folder = Word::of(

@@ -282,19 +282,9 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
             );
         }
     };
-    if !matcher.covers(&call.tool) {
-        let near = near::nearest(&call.tool, matcher.tool_names());
-        let text = match near {
-            Some(near) => format!(
-                "no declaration, tier or rule covers the tool `{}`; there is `{near}`",
-                call.tool
-            ),
-            None => format!(
-                "no declaration, tier or rule covers the tool `{}`",
-                call.tool
-            ),
-        };
-        return Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)]);
+    let unknown = !matcher.covers(&call.tool);
+    if unknown && !matcher.refuses_by_name(&call.tool) {
+        return unknown_tool(matcher, call);
     }
     let declaration = matcher.declaration(&call.tool);
     let taken = match accesses::taken(call, args, declaration.as_deref(), view) {
@@ -316,6 +306,9 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
         missing_facts,
         ..
     } = judge;
+    if unknown && !reasons.iter().any(|reason| reason.action == Verdict::Deny) {
+        return unknown_tool(matcher, call);
+    }
     let mut decision = Decision {
         action: Verdict::Allow,
         basis: Basis::Tier,
@@ -359,6 +352,16 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
     }
     mode(call, &taken.accesses, &mut decision);
     decision
+}
+
+/// The refusal of a tool that nobody knows.
+fn unknown_tool(matcher: &Matcher, call: &Call) -> Decision {
+    let tool = &call.tool;
+    let mut text = format!("no declaration, tier or rule covers the tool `{tool}`");
+    if let Some(near) = near::nearest(tool, matcher.tool_names()) {
+        text.push_str(&format!("; there is `{near}`"));
+    }
+    Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)])
 }
 
 impl DecidedBy {

@@ -48,6 +48,7 @@ pub struct Matcher {
     declared: HashMap<String, ToolDecl>,
     facts: HashMap<String, FactDecl>,
     covering: NameIndex,
+    refusing: NameIndex,
     tool_rules: NameIndex,
     any_tool_rules: Vec<usize>,
     command_rules: CommandIndex,
@@ -106,6 +107,7 @@ impl Matcher {
             declared: HashMap::new(),
             facts: HashMap::new(),
             covering: NameIndex::default(),
+            refusing: NameIndex::default(),
             tool_rules: NameIndex::default(),
             any_tool_rules: Vec::new(),
             command_rules: CommandIndex::default(),
@@ -278,8 +280,13 @@ impl Matcher {
             Judges::Hosts(hosts) => self.host_rules.add(&hosts.patterns, owner),
             Judges::Rest(section) => self.rest.push((*section, owner)),
         }
+        // A refusal more must not loosen: were a tool known by the deny rules that name it, what they leave would ask.
+        let named = match rule.action {
+            Verdict::Deny => &mut self.refusing,
+            Verdict::Allow | Verdict::Ask => &mut self.covering,
+        };
         for glob in &rule.tools {
-            self.covering.add(glob, owner);
+            named.add(glob, owner);
         }
         // An approval clears one obligation, so no two rules may share a key: addresses of other files are qualified.
         let own = rule.id.clone().unwrap_or_else(|| rule.address.clone());
@@ -306,12 +313,17 @@ impl Matcher {
             .or_else(|| canonical::canonical(tool).map(Cow::Owned))
     }
 
-    /// Whether a declaration, tier or rule covers the tool, or the policy takes unknown tools by the default tier.
+    /// Whether a declaration, tier, or rule that allows or asks covers the tool, or the policy takes unknown tools by the default tier.
     pub fn covers(&self, tool: &str) -> bool {
         self.unknown_is_default
             || self.declared.contains_key(tool)
             || canonical::names().any(|name| name == tool)
             || !self.covering.find(tool).is_empty()
+    }
+
+    /// Whether a deny rule names the tool: it does not make the tool known, but what it says is told.
+    pub fn refuses_by_name(&self, tool: &str) -> bool {
+        !self.refusing.find(tool).is_empty()
     }
 
     /// The names that the policy knows tools by, for "did you mean".

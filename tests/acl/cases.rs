@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn case_files() -> Vec<String> {
     let mut files = disk::files("policies", |name| name.contains(".cases."));
     files.extend(disk::files("tests/decisions", |name| {
-        name.ends_with(".cases.jsonl")
+        name.contains(".cases.")
     }));
     files
 }
@@ -100,7 +100,8 @@ fn none_is_forgotten() {
     for policy in disk::files("tests/decisions/policies", disk::is_policy) {
         assert!(named.contains(&policy), "no case names {policy}");
     }
-    for data in disk::files("tests/decisions", |name| name.ends_with(".jsonl")) {
+    let data = |name: &str| name.ends_with(".jsonl") || name.contains("cases");
+    for data in disk::files("tests/decisions", data) {
         assert!(
             files.contains(&data),
             "{data} is not run: name it *.cases.jsonl"
