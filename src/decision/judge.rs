@@ -344,15 +344,15 @@ impl<'a> Judge<'a> {
             let defaults: Vec<usize> = self.matcher.rest(section).collect();
             for default in defaults {
                 let layer = self.rule(default).map(|compiled| compiled.layer);
-                let named =
-                    matched
-                        .iter()
-                        .filter(|matched| matched.lost.is_none())
-                        .any(|matched| {
-                            self.rule(matched.rule).is_some_and(|own| {
-                                Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
-                            })
-                        });
+                // What a rule only may mean it does not name: else a deny that may fit would turn a default deny into an ask.
+                let named = matched
+                    .iter()
+                    .filter(|matched| matched.lost.is_none() && matched.fit == Fit::Must)
+                    .any(|matched| {
+                        self.rule(matched.rule).is_some_and(|own| {
+                            Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
+                        })
+                    });
                 if !named && self.is_on(default) && !self.transparent(at) {
                     matched.push(Matched {
                         rule: default,
