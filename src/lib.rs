@@ -9,6 +9,7 @@
 //! ```
 
 pub mod call;
+pub mod cases;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod decision;

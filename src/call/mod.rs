@@ -10,7 +10,7 @@ pub mod glob;
 pub mod path;
 pub mod programs;
 pub mod shell;
-mod strict_json;
+pub(crate) mod strict_json;
 pub mod tools;
 pub mod word;
 

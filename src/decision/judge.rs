@@ -8,7 +8,7 @@ use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::word::Word;
+use crate::call::word::{Piece, Word};
 use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::{Folder, Frame, Located};
@@ -360,15 +360,15 @@ impl<'a> Judge<'a> {
             let defaults: Vec<usize> = self.matcher.rest(section).collect();
             for default in defaults {
                 let layer = self.rule(default).map(|compiled| compiled.layer);
-                let named =
-                    matched
-                        .iter()
-                        .filter(|matched| matched.lost.is_none())
-                        .any(|matched| {
-                            self.rule(matched.rule).is_some_and(|own| {
-                                Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
-                            })
-                        });
+                // What a rule only may mean it does not name: else a deny that may fit would turn a default deny into an ask.
+                let named = matched
+                    .iter()
+                    .filter(|matched| matched.lost.is_none() && matched.fit == Fit::Must)
+                    .any(|matched| {
+                        self.rule(matched.rule).is_some_and(|own| {
+                            Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
+                        })
+                    });
                 if !named && self.is_on(default) && !self.transparent(at) {
                     matched.push(Matched {
                         rule: default,
@@ -435,7 +435,7 @@ impl<'a> Judge<'a> {
             instead: compiled.rule.instead.clone(),
             address: Some(compiled.rule.address.clone()),
             place: Some(compiled.rule.place.clone()),
-            order: rule,
+            order: self.order(rule),
         };
         reason.text = match (&compiled.rule.reason, why) {
             (Some(text), None) => text.clone(),
@@ -446,6 +446,14 @@ impl<'a> Judge<'a> {
             }
         };
         self.reasons.push(reason);
+    }
+
+    /// The order of declaration; a section's default is its last rule, wherever it is written.
+    fn order(&self, rule: usize) -> usize {
+        match self.rule(rule).map(|compiled| &compiled.rule.judges) {
+            Some(Judges::Rest(_)) => self.matcher.rules.len() + rule,
+            _ => rule,
+        }
     }
 
     fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
@@ -731,6 +739,7 @@ impl<'a> Judge<'a> {
             let fit = paths::fit(&set.paths, located, Stance::Tightens);
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
+                Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
                 fit => self
                     .below(&set.paths, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
@@ -798,6 +807,9 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, fit) if path.touches == Touches::Surely => fit,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
+                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => {
+                    continue;
+                }
                 (Stance::Tightens, fit) => self
                     .below(own, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
@@ -850,6 +862,32 @@ impl<'a> Judge<'a> {
             Walked::Nothing => None,
             Walked::TooMuch => Some((fit, None)),
         }
+    }
+
+    /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
+    /// name exists, so for reading what is there now tells; what is written may be new.
+    fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
+        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
+            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
+        let view = self.frame.view.filter(|view| view.sees());
+        let (Some(view), true, Mode::Read) = (view, printed, path.mode) else {
+            return false;
+        };
+        let folder = Word::of(
+            path.path
+                .pieces
+                .iter()
+                .take(path.path.pieces.len() - 1)
+                .cloned(),
+            path.path.span,
+        );
+        let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
+        let walked = walk(view, folder.real(), true, |path| {
+            let word = Word::known(path, crate::source::Span::default());
+            let found = Located::locate(&word, None, Reach::Itself, self.frame);
+            paths::fit(own, &found, Stance::Tightens).may()
+        });
+        folder.known && matches!(walked, Walked::Nothing)
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.

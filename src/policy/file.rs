@@ -894,7 +894,8 @@ impl<'a> Reader<'a> {
             *finding = finding
                 .clone()
                 .label("forbidden here")
-                .also(&source, with, "demanded here");
+                .also(&source, with, "demanded here")
+                .help(format!("take `{word}` out of `with` or out of `without`"));
         }
     }
 
@@ -1093,7 +1094,7 @@ impl<'a> Reader<'a> {
                     .clone()
                     .label("named again here")
                     .also(&source, first, "first named here")
-                    .help("an id names one rule: approvals and grants go by it");
+                    .help("rename one of them: approvals and grants find a rule by its id");
             }
         }
     }

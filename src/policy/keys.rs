@@ -764,6 +764,13 @@ impl Checker<'_> {
         }
     }
 
+    /// What to type, for the error just told.
+    fn advise(&mut self, help: String) {
+        if let Some(last) = self.findings.last_mut() {
+            last.help = Some(help);
+        }
+    }
+
     fn table(&mut self, node: &Node, keys: &'static [Key], place: &str) {
         let Value::Table(table) = &node.value else {
             return self.wrong_type(node, place, "a table");
@@ -784,7 +791,13 @@ impl Checker<'_> {
             let message = format!("{place} lacks `{}`", key.name);
             let help = match key.name {
                 "version" => "write `version = 1` at the top".to_owned(),
-                _ => format!("`{}`: {}", key.name, key.about),
+                name => {
+                    // The table speaks in sentences; advice does not.
+                    let mut about = key.about.trim_end_matches('.').chars();
+                    let first = about.next().map(|c| c.to_ascii_lowercase());
+                    let about: String = first.into_iter().chain(about).collect();
+                    format!("add `{name}`: {about}")
+                }
             };
             let span = if place == "the policy" {
                 span
@@ -828,6 +841,9 @@ impl Checker<'_> {
             Shape::Bool => {
                 if !matches!(node.value, Value::Bool(_)) {
                     self.wrong_type(node, place, "true or false");
+                    if matches!(node.value, Value::Text(_)) {
+                        self.advise("write `true` or `false`, without quotes".into());
+                    }
                 }
             }
             Shape::Verdict => self.choice(
@@ -838,7 +854,10 @@ impl Checker<'_> {
                 "`allow`, `ask` or `deny`",
             ),
             Shape::Choice(words) => {
-                let wanted = list(words.iter().copied().filter(|word| *word != "confirm"));
+                let wanted = joined(
+                    words.iter().copied().filter(|word| *word != "confirm"),
+                    "or",
+                );
                 let code = if words.contains(&"deny") {
                     "unknown-verdict"
                 } else {
@@ -851,6 +870,10 @@ impl Checker<'_> {
                 Value::List(nodes) => nodes
                     .iter()
                     .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
+                Value::Text(text) => {
+                    self.wrong_type(node, place, "a list");
+                    self.advise(format!("write `[\"{text}\"]`"));
+                }
                 _ => self.wrong_type(node, place, "a list"),
             },
             Shape::OneOrMany(inner) => match &node.value {
@@ -932,6 +955,7 @@ impl Checker<'_> {
             let near = near::nearest(text, words.iter().copied());
             let message = format!("{place} is {wanted}, not `{text}`");
             let finding = self.error(code, node.span, message);
+            let near = near.or_else(|| meant(text).filter(|word| words.contains(word)));
             finding.help = near.map(|near| format!("did you mean `{near}`?"));
         }
     }
@@ -953,11 +977,27 @@ fn moved(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Verdicts of other systems.
+fn meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "block" | "blocked" | "forbid" | "forbidden" | "never" | "refuse" | "reject"
+        | "disallow" => "deny",
+        "prompt" | "approve" | "approval" | "review" | "on-request" => "ask",
+        "accept" | "always" | "permit" | "pass" | "yes" => "allow",
+        "ignore" | "skip" | "none" => "abstain",
+        _ => return None,
+    })
+}
+
 /// "`a`, `b` and `c`".
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'a>(names: impl Iterator<Item = &'a str>, word: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
         Some((last, _)) => last.clone(),
         None => "no keys".into(),
     }

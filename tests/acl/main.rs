@@ -7,9 +7,13 @@
     reason = "a test that cannot go on says so by failing"
 )]
 
+mod cases;
+mod disk;
 mod drawing;
 mod explain;
 mod generated;
+mod laws;
+mod policies;
 mod reference;
 mod schema;
 mod shell;
