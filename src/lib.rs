@@ -12,6 +12,7 @@ pub mod call;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod decision;
+pub mod explanation;
 pub mod finding;
 pub mod lint;
 pub mod matcher;

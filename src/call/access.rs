@@ -59,6 +59,8 @@ pub struct Command {
     pub only_reads: bool,
     /// The folder it runs in, absolute; none where it cannot be computed.
     pub cwd: Option<String>,
+    /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.
+    pub scripted: bool,
 }
 
 /// What a word is to its program.
@@ -160,8 +162,19 @@ pub struct PathAccess {
     pub reach: Reach,
     /// What covers it, where no path rule does.
     pub cover: Cover,
-    /// False for an operand of an unknown program, which may be no path at all: only protected, deny and ask rules look at it.
-    pub certain: bool,
+    /// Whether its content is surely touched.
+    pub touches: Touches,
+}
+
+/// Whether the content of a path is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touches {
+    /// It is.
+    Surely,
+    /// An operand of an unknown program, which may be no path at all: only protected, deny and ask rules look at it.
+    Perhaps,
+    /// It is only named or listed (`ls`, `find`): only the workspace looks at it.
+    Names,
 }
 
 /// A host is contacted.

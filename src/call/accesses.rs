@@ -2,7 +2,7 @@
 //!
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
-use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach};
+use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches};
 use super::files::FileView;
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
@@ -155,31 +155,23 @@ fn argument_accesses(
                 paths(call, file, Mode::Write, false, view, taken);
             }
         }
-        (Holds::Shell, Given::Text(text)) => {
-            taken
-                .accesses
-                .extend(shell::accesses(text, &scene(call, view)));
-            taken.line = Some(text.to_owned());
-        }
-        (Holds::Argv, Given::Words(words)) => {
-            let line = quoted(&words);
-            taken
-                .accesses
-                .extend(shell::accesses(&line, &scene(call, view)));
-            taken.line = Some(line);
-        }
+        (Holds::Shell, Given::Text(text)) => shell_line(call, text.to_owned(), view, taken),
+        (Holds::Argv, Given::Words(words)) => shell_line(call, quoted(&words), view, taken),
         // `values` gives lists of words for `argv` and text for all else.
         (_, Given::Words(_)) | (Holds::Argv, Given::Text(_)) => {}
     }
     Ok(())
 }
 
-fn scene<'v>(call: &Call, view: &'v FileView) -> shell::Scene<'v> {
-    shell::Scene {
+fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
+    let scene = shell::Scene {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
-        view,
-    }
+        vars: Vec::new(),
+        glob: &|word, folder| view.expand(word, folder),
+    };
+    taken.accesses.extend(shell::accesses(&line, &scene));
+    taken.line = Some(line);
 }
 
 /// Words as one line in which every word is quoted: read by the shell's reader, they are the same words again.
@@ -220,7 +212,7 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
                     Reach::Itself
                 },
                 cover: Cover::Tool,
-                certain: true,
+                touches: Touches::Surely,
             })),
             span: None,
             via: Vec::new(),

@@ -4,6 +4,8 @@
 //! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
 
 use super::path;
+use super::word::{Piece, Word};
+use crate::policy::glob::Glob;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -46,6 +48,9 @@ struct Written {
 
 /// How many links may follow one another, as on Linux.
 const MOST_LINKS: usize = 40;
+
+/// How many names one glob may stand for.
+const MOST_NAMES: usize = 1000;
 
 impl FileView {
     /// Whether anything is seen at all.
@@ -113,6 +118,68 @@ impl FileView {
             }
             Self::Fixture(fixture) => fixture.resolve(path),
         }
+    }
+}
+
+impl FileView {
+    /// The names that a shell glob stands for, spelled as the shell would; none where nothing is seen, too much
+    /// would be, or a part of the word cannot be computed. No match at all is an empty list.
+    pub fn expand(&self, word: &Word, folder: Option<&str>) -> Option<Vec<String>> {
+        if !self.sees()
+            || word
+                .pieces
+                .iter()
+                .any(|piece| matches!(piece, Piece::Unknown(_) | Piece::Below(_) | Piece::Digits))
+        {
+            return None;
+        }
+        let absolute = word.prefix().starts_with('/');
+        // What is typed so far, and the folder it leads to.
+        let mut found: Vec<String> = vec![if absolute { "/".into() } else { String::new() }];
+        for component in path::components(word)
+            .into_iter()
+            .filter(|component| !component.pieces.is_empty())
+        {
+            let mut next = Vec::new();
+            for typed in &found {
+                if let Some(text) = component.text() {
+                    next.push(format!("{typed}{text}/"));
+                    continue;
+                }
+                let at = match absolute {
+                    true => typed.clone(),
+                    false => path::join(folder?, typed),
+                };
+                let Some(names) = self.list(&self.resolve(&at)?) else {
+                    continue;
+                };
+                let hidden = component.prefix().starts_with('.');
+                let globs = Glob::of_shell(&component);
+                let fitting = names.into_iter().filter(|(name, _)| {
+                    (hidden || !name.starts_with('.')) && globs.matches_text(name, false)
+                });
+                next.extend(fitting.map(|(name, _)| format!("{typed}{name}/")));
+                if next.len() > MOST_NAMES {
+                    return None;
+                }
+            }
+            found = next;
+        }
+        let there = |typed: &String| {
+            let at = if absolute {
+                typed.clone()
+            } else {
+                path::join(folder.unwrap_or("/"), typed)
+            };
+            self.entry(&path::normal(&at)).is_some()
+        };
+        Some(
+            found
+                .into_iter()
+                .map(|typed| typed.trim_end_matches('/').to_owned())
+                .filter(there)
+                .collect(),
+        )
     }
 }
 
@@ -238,5 +305,19 @@ mod tests {
             .map(|(name, _)| name)
             .collect();
         assert_eq!(names, ["a.txt", "link", "rel", "sub", "x", "y"]);
+        let word =
+            |pieces: &[Piece]| Word::of(pieces.iter().cloned(), crate::source::Span::default());
+        let text = |text: &str| Piece::Text(text.into());
+        for (pieces, want) in [
+            (vec![Piece::Star, text(".txt")], Some(vec!["a.txt"])),
+            (vec![text("/w/"), Piece::One], Some(vec!["/w/x", "/w/y"])),
+            (vec![text("s"), Piece::Star], Some(vec!["sub"])),
+            (vec![text("no"), Piece::Star], Some(vec![])),
+            (vec![Piece::Unknown("$X".into()), Piece::Star], None),
+        ] {
+            let want: Option<Vec<String>> =
+                want.map(|names| names.into_iter().map(str::to_owned).collect());
+            assert_eq!(view.expand(&word(&pieces), Some("/w")), want);
+        }
     }
 }

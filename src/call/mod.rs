@@ -7,6 +7,7 @@ pub mod access;
 pub mod accesses;
 pub mod files;
 pub mod path;
+pub mod programs;
 pub mod shell;
 mod strict_json;
 pub mod tools;

@@ -2,8 +2,36 @@
 
 use super::word::{Piece, Word};
 
-/// An absolute path without `.`, `..` and doubled slashes; `..` at the top stays at the top.
+/// An absolute path without `.`, `..` and doubled slashes; `..` at the top stays at the top. The kernel's other names
+/// for `/` (`/proc/self/root`) are `/`.
 pub fn normal(path: &str) -> String {
+    let mut out = plain(path);
+    while let Some(rest) = beyond_root_link(&out) {
+        out = match rest {
+            "" => "/".to_owned(),
+            rest => rest.to_owned(),
+        };
+    }
+    out
+}
+
+/// What stands behind `/proc/self/root`, `/proc/thread-self/root` or `/proc/PID/root`.
+fn beyond_root_link(path: &str) -> Option<&str> {
+    let (process, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
+    let rest = match process {
+        "self" | "thread-self" => rest,
+        _ if process.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => return None,
+    };
+    let rest = match rest.strip_prefix("task/") {
+        Some(task) => task.split_once('/')?.1,
+        None => rest,
+    };
+    rest.strip_prefix("root")
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn plain(path: &str) -> String {
     if is_normal(path) {
         return path.to_owned();
     }
@@ -66,6 +94,33 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
     }
 }
 
+/// A word split at its slashes.
+pub fn components(word: &Word) -> Vec<Word> {
+    let mut out: Vec<Vec<Piece>> = vec![Vec::new()];
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) => {
+                for (index, part) in text.split('/').enumerate() {
+                    if index > 0 {
+                        out.push(Vec::new());
+                    }
+                    if let Some(last) = out.last_mut() {
+                        last.push(Piece::Text(part.to_owned()));
+                    }
+                }
+            }
+            piece => {
+                if let Some(last) = out.last_mut() {
+                    last.push(piece.clone());
+                }
+            }
+        }
+    }
+    out.into_iter()
+        .map(|pieces| Word::of(pieces, word.span))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -77,6 +132,11 @@ mod tests {
             ("/a/../../b", "/b"),
             ("/..", "/"),
             ("//a", "/a"),
+            ("/proc/self/root/etc/shadow", "/etc/shadow"),
+            ("/proc/self/../self/root/proc/1/root/a", "/a"),
+            ("/proc/self/root", "/"),
+            ("/proc/self/rooted", "/proc/self/rooted"),
+            ("/proc/self/cwd/a", "/proc/self/cwd/a"),
         ] {
             assert_eq!(super::normal(path), want, "{path}");
         }

@@ -64,10 +64,10 @@ pub fn run(options: &Options) -> Answer {
     let mut findings = Vec::new();
     let mut checked = 0;
     for file in &options.files {
-        match policies::root(LayerKind::User, file, true) {
+        match policies::read_root(LayerKind::User, file, true) {
             Ok(root) => findings.extend(check(vec![root], &levels)),
-            Err(Stop::Shown) => return Err(Stop::Shown),
-            Err(stop) => return Err(stop),
+            // The other files are checked all the same.
+            Err(finding) => findings.push(*finding),
         }
         checked += 1;
     }

@@ -3,10 +3,11 @@
 //! In: `--policy`, `--layer`, or neither: the search path. Out: a matcher, or the findings shown.
 
 use super::{Stop, output, trust};
+use crate::finding::Finding;
 use crate::matcher::Matcher;
 use crate::policy::{self, LayerKind, Policy, Root};
 use crate::presets;
-use crate::source::Source;
+use crate::source::{Source, Span};
 use clap::Args;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ impl Which {
             None => self.cwd()?,
         };
         for found in search(Path::new(&start)) {
-            let mut root = root(found.kind, &found.path.to_string_lossy(), true)?;
+            let mut root = root(found.kind, &shown(&found.path), true)?;
             if matches!(found.kind, LayerKind::Project | LayerKind::Local) {
                 root.trusted = trust::is_trusted(&found.path, &root.source.text);
                 root.folder = Some(found.folder.to_string_lossy().into_owned());
@@ -114,7 +115,7 @@ pub fn compile(roots: Vec<Root>) -> Result<Matcher, Stop> {
 }
 
 /// Loads policies, with what they extend.
-pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<crate::finding::Finding>> {
+pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<Finding>> {
     policy::load(roots, &|name, from| match name.strip_prefix("acl:") {
         Some(preset) => presets::find(preset),
         None => {
@@ -133,54 +134,65 @@ pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<crate::finding::Finding>> {
     })
 }
 
-/// A root file, read.
+/// A root file, read; what is wrong is shown on stderr.
 pub fn root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Stop> {
-    if let Some(preset) = file.strip_prefix("acl:") {
-        let source = presets::find(preset).map_err(Stop::told)?;
-        return Ok(Root {
-            kind,
-            source,
-            folder: None,
-            trusted,
-        });
-    }
-    if file == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|why| Stop::told(format!("cannot read the policy from stdin: {why}")))?;
-        let source = source("<stdin>", bytes)?;
-        return Ok(Root {
-            kind,
-            source,
-            folder: None,
-            trusted,
-        });
-    }
-    let path = Path::new(file);
-    let bytes = std::fs::read(path).map_err(|why| Stop::told(unreadable(path, &why)))?;
-    let folder = std::env::current_dir().ok().and_then(|current| {
-        let folder = current.join(path);
-        folder
-            .parent()
-            .map(|folder| folder.to_string_lossy().into_owned())
-    });
-    Ok(Root {
-        kind,
-        source: source(file, bytes)?,
-        folder,
-        trusted,
+    read_root(kind, file, trusted).map_err(|finding| match finding.code {
+        "unreadable-file" => Stop::told(finding.message),
+        _ => {
+            output::show(&[*finding]);
+            Stop::Shown
+        }
     })
 }
 
-fn source(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Stop> {
-    match Source::new(name, bytes, None) {
-        Ok(source) => Ok(Arc::new(source)),
-        Err(finding) => {
-            output::show(&[finding]);
-            Err(Stop::Shown)
-        }
+/// A root file, read: a file, `-` for stdin, or `acl:NAME`.
+pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box<Finding>> {
+    let unreadable = |why: String| {
+        let nothing = Source::new(file, Vec::new(), None).map_err(Box::new)?;
+        Err(Box::new(Finding::error(
+            "unreadable-file",
+            why,
+            &Arc::new(nothing),
+            Span::default(),
+        )))
+    };
+    if let Some(preset) = file.strip_prefix("acl:") {
+        return match presets::find(preset) {
+            Ok(source) => Ok(Root {
+                kind,
+                source,
+                folder: None,
+                trusted,
+            }),
+            Err(why) => unreadable(why),
+        };
     }
+    let mut bytes = Vec::new();
+    let (name, folder) = if file == "-" {
+        if let Err(why) = std::io::stdin().read_to_end(&mut bytes) {
+            return unreadable(format!("cannot read the policy from stdin: {why}"));
+        }
+        ("<stdin>", None)
+    } else {
+        let path = Path::new(file);
+        bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(why) => return unreadable(self::unreadable(path, &why)),
+        };
+        let folder = std::env::current_dir().ok().and_then(|current| {
+            let file = current.join(path);
+            file.parent()
+                .map(|folder| folder.to_string_lossy().into_owned())
+        });
+        (file, folder)
+    };
+    let source = Source::new(name, bytes, None).map_err(Box::new)?;
+    Ok(Root {
+        kind,
+        source: Arc::new(source),
+        folder,
+        trusted,
+    })
 }
 
 /// Why a file cannot be read, naming it.
@@ -197,6 +209,15 @@ pub fn unreadable(path: &Path, why: &std::io::Error) -> String {
 fn read(path: &Path) -> Result<Source, String> {
     let bytes = std::fs::read(path).map_err(|why| unreadable(path, &why))?;
     Source::new(path.to_string_lossy(), bytes, None).map_err(|finding| finding.message)
+}
+
+/// A path as a person would write it: relative to the working directory, where it lies below it.
+pub fn shown(path: &Path) -> String {
+    let current = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&current)
+        .unwrap_or(path)
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The path without `.` and `..` in the middle, so that one file has one name.

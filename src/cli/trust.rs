@@ -56,7 +56,7 @@ fn change(
         let text = std::fs::read_to_string(&found.path)
             .map_err(|why| Stop::told(policies::unreadable(&found.path, &why)))?;
         let said = with(&mut store, name(&found.path), &text);
-        output::result(&format!("{}: {said}\n", found.path.display()))?;
+        output::result(&format!("{}: {said}\n", policies::shown(&found.path)))?;
         any = true;
     }
     if !any {

@@ -39,19 +39,21 @@ pub fn run(options: &Options) -> Answer {
                 .which
                 .workspace()?
                 .map_or_else(|| options.which.cwd(), Ok)?;
-            for path in lookalikes(Path::new(&start), &[]) {
+            for (path, why) in lookalikes(Path::new(&start), &[]) {
                 output::result(&format!(
-                    "not loaded: {} (its name is not one that acl looks for)\n",
-                    path.display()
+                    "not loaded: {} ({why})
+",
+                    policies::shown(&path)
                 ))?;
             }
             return Err(Stop::Told(text, help));
         }
         Err(stop) => return Err(stop),
     };
+    let current = std::env::current_dir().unwrap_or_default();
     let loaded: Vec<PathBuf> = roots
         .iter()
-        .map(|root| PathBuf::from(&root.source.name))
+        .map(|root| current.join(&root.source.name))
         .collect();
     let policy = policies::load(roots).map_err(|findings| {
         output::show(&findings);
@@ -84,28 +86,33 @@ pub fn run(options: &Options) -> Answer {
         .which
         .workspace()?
         .map_or_else(|| options.which.cwd(), Ok)?;
-    for path in lookalikes(Path::new(&start), &loaded) {
-        let _ = writeln!(
-            out,
-            "not loaded: {} (its name or place is not one that acl looks for)",
-            path.display()
-        );
+    for (path, why) in lookalikes(Path::new(&start), &loaded) {
+        let _ = writeln!(out, "not loaded: {} ({why})", policies::shown(&path));
     }
     output::result(&out)?;
     Ok(Exit::Good)
 }
 
-/// Files near the workspace that look like policies and are not loaded.
-fn lookalikes(start: &Path, loaded: &[PathBuf]) -> Vec<PathBuf> {
-    let names = LOOKALIKES.iter().chain(&[
-        "acl.toml",
-        "acl.local.toml",
-        ".acl/policy.toml",
-        ".acl/policy.yaml",
-    ]);
+/// Names that are looked for, nearest folder first.
+const LOOKED_FOR: &[&str] = &[
+    "acl.toml",
+    "acl.local.toml",
+    ".acl/policy.toml",
+    ".acl/policy.yaml",
+];
+
+/// Files near the workspace that look like policies and are not loaded, and why not.
+fn lookalikes(start: &Path, loaded: &[PathBuf]) -> Vec<(PathBuf, &'static str)> {
+    let strange = LOOKALIKES
+        .iter()
+        .map(|name| (name, "its name is not one that acl looks for"));
+    let passed = LOOKED_FOR
+        .iter()
+        .map(|name| (name, "another policy, or an option, takes its place"));
     let folders: Vec<&Path> = start.ancestors().collect();
-    names
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
-        .filter(|path| path.is_file() && !loaded.contains(path))
+    strange
+        .chain(passed)
+        .flat_map(|(name, why)| folders.iter().map(move |folder| (folder.join(name), why)))
+        .filter(|(path, _)| path.is_file() && !loaded.contains(path))
         .collect()
 }

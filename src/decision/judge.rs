@@ -6,7 +6,7 @@
 use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
-use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach};
+use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
 use crate::call::word::Word;
 use crate::matcher::commands::{self, Fitted};
@@ -31,6 +31,10 @@ pub struct Judged {
     pub matched: Vec<Matched>,
     /// What it rests on where it passes.
     pub covered: Covered,
+    /// The reasons that it has, its own or shared with an earlier access: key and action.
+    pub because: Vec<(String, Verdict)>,
+    /// For a path: where it lies, absolute, links followed; none where that cannot be computed.
+    pub real: Option<String>,
 }
 
 /// A rule that met an access.
@@ -76,6 +80,10 @@ pub struct Judge<'a> {
     tier_rule: Option<usize>,
     /// For each command level: the rules that cover it, with the words they name.
     cover: Vec<Vec<(usize, Fitted)>>,
+    /// The reasons of the access that is being judged.
+    because: Vec<(String, Verdict)>,
+    /// Where the path that is being judged lies.
+    real: Option<String>,
     /// Words that cannot be computed and may matter: subject, access, may be a protected file.
     unresolved: Vec<(String, usize, bool)>,
 }
@@ -101,6 +109,8 @@ impl<'a> Judge<'a> {
             missing_facts: Vec::new(),
             tier_rule: None,
             cover: vec![Vec::new(); accesses.len()],
+            because: Vec::new(),
+            real: None,
             unresolved: Vec::new(),
         }
     }
@@ -111,14 +121,14 @@ impl<'a> Judge<'a> {
             .matcher
             .tool_rules(&self.call.tool)
             .into_iter()
-            .filter(|rule| self.is_on(*rule))
             .map(|rule| Matched {
                 rule,
                 fit: Fit::Must,
-                lost: None,
+                lost: self.off(rule),
             })
             .collect();
-        self.tier_rule = tool_rules.iter().map(|matched| matched.rule).find(|rule| {
+        let on = tool_rules.iter().filter(|matched| matched.lost.is_none());
+        self.tier_rule = on.map(|matched| matched.rule).find(|rule| {
             self.rule(*rule).is_some_and(|own| {
                 own.rule.action == Verdict::Allow
                     && self.matcher.resolution(own.layer) == Resolution::Strictest
@@ -135,15 +145,18 @@ impl<'a> Judge<'a> {
             }
         }
         for (at, access) in self.accesses.iter().enumerate() {
-            let before = self.reasons.len();
-            let unresolved = self.unresolved.len();
+            self.because.clear();
             let (mut matched, covered) = match &access.kind {
                 Kind::Command(_) => {
                     let own = command_matches
                         .get_mut(at)
                         .map(std::mem::take)
                         .unwrap_or_default();
-                    let matched = self.settle(at, own, &tool_rules, Some(Section::Commands));
+                    let section = self
+                        .launcher_of_script(at)
+                        .is_none()
+                        .then_some(Section::Commands);
+                    let matched = self.settle(at, own, &tool_rules, section);
                     let covered = self.command_cover(at, &matched);
                     (matched, covered)
                 }
@@ -157,7 +170,8 @@ impl<'a> Judge<'a> {
                         Vec::new()
                     };
                     if own.iter().any(|matched| {
-                        matched.fit == Fit::MayUnknown
+                        matched.lost.is_none()
+                            && matched.fit == Fit::MayUnknown
                             && self.action(matched.rule) == Some(Verdict::Deny)
                     }) {
                         self.unresolved.push((contacted.shown.clone(), at, false));
@@ -189,28 +203,18 @@ impl<'a> Judge<'a> {
                     (matched, Covered::Nothing)
                 }
             };
-            let own = self.reasons.get(before..).unwrap_or_default();
-            let mut verdict = own
+            let mut because = std::mem::take(&mut self.because);
+            if self.unresolved.iter().any(|(_, own, _)| *own == at) {
+                because.push(("unresolved".into(), Verdict::Ask));
+            }
+            if covered == Covered::Tier && self.tier.verdict != Verdict::Allow {
+                because.push((format!("tool:{}", self.call.tool), self.tier.verdict));
+            }
+            let verdict = because
                 .iter()
-                .map(|reason| reason.action)
+                .map(|(_, action)| *action)
                 .max()
                 .unwrap_or(Verdict::Allow);
-            if self.unresolved.len() > unresolved {
-                verdict = verdict.max(Verdict::Ask);
-            }
-            // A reason that an earlier access gave already is this access's too.
-            for matched in &matched {
-                if let Some(action) = self.action(matched.rule).filter(|_| matched.lost.is_none()) {
-                    verdict = verdict.max(if action == Verdict::Deny && matched.fit != Fit::Must {
-                        Verdict::Ask
-                    } else {
-                        action
-                    });
-                }
-            }
-            if covered == Covered::Tier {
-                verdict = verdict.max(self.tier.verdict);
-            }
             if verdict != Verdict::Allow {
                 for matched in &mut matched {
                     let allow =
@@ -219,6 +223,10 @@ impl<'a> Judge<'a> {
                         matched.lost = Some("a deny is final".into());
                     } else if allow && covered != Covered::Tier {
                         matched.lost = Some("an allow does not lift a rule that asks".into());
+                    } else if allow && !self.lifts_tier(matched.rule) {
+                        matched.lost = Some(
+                            "only the administrator's rules lift the administrator's tier".into(),
+                        );
                     }
                 }
             }
@@ -227,6 +235,8 @@ impl<'a> Judge<'a> {
                 verdict,
                 matched,
                 covered,
+                because,
+                real: self.real.take(),
             });
         }
         self.unresolved_reason();
@@ -319,6 +329,16 @@ impl<'a> Judge<'a> {
         on
     }
 
+    /// Why a rule that fits is off, if it is.
+    fn off(&mut self, rule: usize) -> Option<String> {
+        if self.is_on(rule) {
+            return None;
+        }
+        let own = &self.rule(rule)?.rule;
+        self.matcher
+            .why_off(own, &self.call.tool, self.args, &self.call.facts)
+    }
+
     /// Whether an allow of this rule may lift the tier: only the administrator's lifts the administrator's.
     fn lifts_tier(&self, rule: usize) -> bool {
         !(self.tier.managed && self.tier.verdict != Verdict::Allow) || self.matcher.is_managed(rule)
@@ -393,6 +413,7 @@ impl<'a> Judge<'a> {
             return;
         };
         let key = compiled.key.clone();
+        self.because.push((key.clone(), action));
         if self
             .reasons
             .iter()
@@ -428,6 +449,7 @@ impl<'a> Judge<'a> {
     }
 
     fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
+        self.because.push((key.clone(), action));
         if let Some(reason) = self
             .reasons
             .iter_mut()
@@ -515,11 +537,19 @@ impl<'a> Judge<'a> {
                 continue;
             };
             let stance = stance(compiled.rule.action);
+            if stance == Stance::Loosens && self.launcher_of_script(at).is_some() {
+                continue;
+            }
             let fitted = commands::fit(own, self.accesses, at, stance, self.frame);
-            if fitted.fit == Fit::No
-                || (stance == Stance::Loosens && fitted.fit != Fit::Must)
-                || !self.is_on(rule)
-            {
+            if fitted.fit == Fit::No {
+                continue;
+            }
+            if let Some(lost) = self.out(rule, stance, fitted.fit, fitted.unsure.as_deref()) {
+                matched.push(Matched {
+                    rule,
+                    fit: fitted.fit,
+                    lost: Some(lost),
+                });
                 continue;
             }
             if stance == Stance::Tightens {
@@ -563,12 +593,40 @@ impl<'a> Judge<'a> {
         matched
     }
 
+    /// Why a rule that fits takes no part: it is off, or it allows and only may fit.
+    fn out(
+        &mut self,
+        rule: usize,
+        stance: Stance,
+        fit: Fit,
+        unsure: Option<&str>,
+    ) -> Option<String> {
+        let off = self.off(rule);
+        if off.is_some() || stance == Stance::Tightens || fit == Fit::Must {
+            return off;
+        }
+        Some(format!(
+            "an allow must be sure, and {} may be something else",
+            unsure.unwrap_or("the command")
+        ))
+    }
+
     fn transparent(&self, at: usize) -> bool {
         commands::command(self.accesses, at)
             .is_some_and(|command| command.transparent && command.escalations.is_empty())
     }
 
+    /// The interpreter of a script that is judged as a program: its allow covers the script.
+    fn launcher_of_script(&self, at: usize) -> Option<usize> {
+        commands::command(self.accesses, at)
+            .filter(|command| command.scripted)?
+            .launcher
+    }
+
     fn command_cover(&self, at: usize, matched: &[Matched]) -> Covered {
+        if let Some(launcher) = self.launcher_of_script(at) {
+            return Covered::Command(launcher);
+        }
         let cover = self.cover.get(at).map(Vec::as_slice).unwrap_or_default();
         let mut by = cover
             .iter()
@@ -624,15 +682,21 @@ impl<'a> Judge<'a> {
         tool_rules: &[Matched],
     ) -> (Vec<Matched>, Covered) {
         let located = Located::of(path, self.frame);
+        self.real = located.known.then(|| located.real().to_owned());
+        if path.touches == Touches::Names {
+            self.outside(at, path, &located, false);
+            return (Vec::new(), cover_of(path.cover));
+        }
+        let certain = path.touches == Touches::Surely;
         self.protected(at, path, &located);
         let own = self.path_rules(at, path, &located);
         let anchored = own
             .iter()
             .any(|matched| matched.lost.is_none() && self.settles_outside(matched, &located));
-        if path.certain {
+        if certain {
             self.outside(at, path, &located, anchored);
         }
-        let section = path.certain.then_some(Section::Paths(path.mode));
+        let section = certain.then_some(Section::Paths(path.mode));
         let written = path.mode == Mode::Read
             && !own.iter().any(|m| m.lost.is_none())
             && self.also_written(path);
@@ -641,7 +705,7 @@ impl<'a> Judge<'a> {
             true => self.settle(at, own, tool_rules, None),
             false => self.settle(at, own, tool_rules, section),
         };
-        if !path.certain {
+        if !certain {
             let tightened = matched.iter().any(|matched| {
                 matched.lost.is_none() && self.action(matched.rule) != Some(Verdict::Allow)
             });
@@ -684,6 +748,7 @@ impl<'a> Judge<'a> {
                 }
             };
             let key = format!("protected.{}", set.name);
+            self.because.push((key.clone(), action));
             if self
                 .reasons
                 .iter()
@@ -733,14 +798,23 @@ impl<'a> Judge<'a> {
             };
             let stance = stance(compiled.rule.action);
             let fit = match (stance, paths::fit(own, located, stance)) {
-                (Stance::Loosens, Fit::Must) if path.certain => Fit::Must,
+                (Stance::Loosens, fit) if path.touches == Touches::Surely => fit,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
                 (Stance::Tightens, fit) => self
                     .below(own, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
             };
-            if fit == Fit::No || !self.is_on(rule) {
+            if fit == Fit::No {
+                continue;
+            }
+            let shown = format!("`{}`", path.path.shown());
+            if let Some(lost) = self.out(rule, stance, fit, Some(&shown)) {
+                matched.push(Matched {
+                    rule,
+                    fit,
+                    lost: Some(lost),
+                });
                 continue;
             }
             if fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
@@ -819,6 +893,7 @@ impl<'a> Judge<'a> {
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");
+                self.because.push((key.clone(), *verdict));
                 if self.reasons.iter().any(|reason| reason.key == key) {
                     return;
                 }
@@ -843,7 +918,7 @@ impl<'a> Judge<'a> {
     fn also_written(&self, path: &PathAccess) -> bool {
         self.accesses.iter().any(|access| {
             matches!(&access.kind, Kind::Path(other)
-                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.certain)
+                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.touches == Touches::Surely)
         }) && self.write_allow(path).is_some()
     }
 
@@ -882,17 +957,12 @@ impl<'a> Judge<'a> {
             };
             let stance = stance(compiled.rule.action);
             let fit = hosts::fit(own, contacted, stance);
-            if fit == Fit::No
-                || (stance == Stance::Loosens && fit != Fit::Must)
-                || !self.is_on(rule)
-            {
+            if fit == Fit::No {
                 continue;
             }
-            matched.push(Matched {
-                rule,
-                fit,
-                lost: None,
-            });
+            let shown = format!("`{}`", contacted.shown);
+            let lost = self.out(rule, stance, fit, Some(&shown));
+            matched.push(Matched { rule, fit, lost });
         }
         matched
     }
@@ -1065,15 +1135,11 @@ pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Fold
 }
 
 /// Whether an access is reading or nothing at all; a tool's own URL goes as its tier says.
-pub fn only_reads(access: &Access, accesses: &[Access]) -> bool {
+pub fn only_reads(access: &Access) -> bool {
     match &access.kind {
-        Kind::Path(path) => path.mode == Mode::Read || !path.certain,
+        Kind::Path(path) => path.mode == Mode::Read || path.touches == Touches::Perhaps,
         Kind::Host(host) => host.cover == Cover::Tool,
-        Kind::Command(command) => {
-            let launches = command.inner.is_some() || accesses.iter().any(|other| matches!(&other.kind, Kind::Command(other) if other.launcher.is_some_and(|at| commands::command(accesses, at).is_some_and(|own| std::ptr::eq(own, &**command)))));
-            command.only_reads
-                || (command.transparent && launches && command.escalations.is_empty())
-        }
+        Kind::Command(command) => command.only_reads,
         Kind::Tool | Kind::Opaque(_) => false,
     }
 }

@@ -32,6 +32,8 @@ pub struct Decision {
     pub decided_by: Option<DecidedBy>,
     /// Every reason of an ask or a deny, in order; empty on allow.
     pub reasons: Vec<Reason>,
+    /// What would have been asked, had not something denied the call.
+    pub overtaken: Vec<Reason>,
     /// Obligations that were cleared, and by what.
     pub cleared: Vec<Cleared>,
     /// The accesses, each as it was judged.
@@ -209,6 +211,8 @@ pub struct Cleared {
     pub source: Option<String>,
     /// `session` or `global`, for a grant.
     pub scope: Option<&'static str>,
+    /// It was forced: an approval of this very call cleared it.
+    pub forced: bool,
 }
 
 impl Decision {
@@ -239,6 +243,7 @@ impl Decision {
             basis,
             decided_by: None,
             reasons,
+            overtaken: Vec::new(),
             cleared: Vec::new(),
             judged: Vec::new(),
             line: None,
@@ -302,6 +307,7 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
         basis: Basis::Tier,
         decided_by: None,
         reasons: Vec::new(),
+        overtaken: Vec::new(),
         cleared: Vec::new(),
         judged,
         line: taken.line,
@@ -311,8 +317,12 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
         stopped_at: None,
     };
     if reasons.iter().any(|reason| reason.action == Verdict::Deny) {
-        reasons.retain(|reason| reason.action == Verdict::Deny);
+        let (mut reasons, mut overtaken): (Vec<Reason>, Vec<Reason>) = reasons
+            .into_iter()
+            .partition(|reason| reason.action == Verdict::Deny);
         reasons.sort_by_key(|reason| (deny_order(reason.kind), reason.order));
+        overtaken.sort_by_key(|reason| (ask_order(reason), reason.order));
+        decision.overtaken = overtaken;
         decision.action = Verdict::Deny;
         decision.basis = reasons.first().map_or(Basis::Rule, |reason| reason.kind);
         decision.decided_by = reasons.first().map(DecidedBy::of);
@@ -384,7 +394,12 @@ const fn ask_order(reason: &Reason) -> u8 {
 }
 
 /// The folders that patterns are relative to, for this call.
-fn frame<'v>(matcher: &Matcher, call: &Call, view: &'v FileView, accesses: &[Access]) -> Frame<'v> {
+pub(crate) fn frame<'v>(
+    matcher: &Matcher,
+    call: &Call,
+    view: &'v FileView,
+    accesses: &[Access],
+) -> Frame<'v> {
     use crate::call::access::Kind;
     let paths = accesses
         .iter()
@@ -504,7 +519,7 @@ fn mode(call: &Call, accesses: &[Access], decision: &mut Decision) {
             let first = accesses
                 .iter()
                 .enumerate()
-                .find(|(_, access)| !judge::only_reads(access, accesses));
+                .find(|(_, access)| !judge::only_reads(access));
             if let Some((at, access)) = first {
                 let reason = Reason {
                     key: "mode:plan".into(),

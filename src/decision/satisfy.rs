@@ -29,6 +29,7 @@ pub fn satisfy(
         ) {
             Some((by, source, scope)) => {
                 decision.cleared.push(Cleared {
+                    forced: obligation.forced,
                     key: obligation.key,
                     by,
                     source,

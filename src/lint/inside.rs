@@ -5,7 +5,6 @@
 
 use super::room::Pattern;
 use crate::call::access::{Access, Cover, Kind, Trigger};
-use crate::call::files::FileView;
 use crate::call::shell;
 use crate::matcher::commands::names;
 use crate::policy::glob::{Glob, Token};
@@ -480,7 +479,7 @@ fn reads(line: &str) -> Option<Reading> {
     let scene = shell::Scene {
         cwd: Some("/workspace".into()),
         home: Some("/home/user".into()),
-        view: &FileView::None,
+        ..shell::Scene::default()
     };
     let accesses: Vec<Access> = shell::accesses(line, &scene);
     let mut known = false;

@@ -9,7 +9,6 @@ use super::hosts::{self, Contacted};
 use super::located::{Folder, Frame, Located};
 use super::paths::{self, Stance};
 use crate::call::access::Reach;
-use crate::call::files::FileView;
 use crate::call::shell;
 use crate::call::word::Word;
 use crate::finding::Finding;
@@ -96,9 +95,9 @@ fn frame() -> Frame<'static> {
 }
 
 fn located(text: &str) -> Located {
-    let expanded = match text.strip_prefix("~/") {
-        Some(rest) => format!("{HOME}/{rest}"),
-        None => text.to_owned(),
+    let expanded = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{HOME}{rest}"),
+        _ => text.to_owned(),
     };
     Located::locate(
         &Word::known(expanded, Span::default()),
@@ -133,7 +132,7 @@ fn matches(rule: &Rule, example: &str) -> bool {
             let scene = shell::Scene {
                 cwd: Some(WORKSPACE.into()),
                 home: Some(HOME.into()),
-                view: &FileView::None,
+                ..shell::Scene::default()
             };
             let accesses = shell::accesses(example, &scene);
             let frame = frame();

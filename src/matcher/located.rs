@@ -6,7 +6,7 @@
 
 use crate::call::access::{PathAccess, Reach};
 use crate::call::files::FileView;
-use crate::call::path;
+use crate::call::path::{self, components};
 use crate::call::word::{Piece, Word};
 
 /// The folders that patterns and workspace are relative to.
@@ -49,8 +49,11 @@ pub enum Part {
     Known(String),
     /// A component that is a shell glob.
     Pattern(Word),
-    /// Any number of components, not one of them `..`: what lies below.
-    Below,
+    /// Any number of components, not one of them `..`: what lies below, names with a leading dot or not.
+    Below {
+        /// Names with a leading dot as well.
+        hidden: bool,
+    },
     /// Any number of components, whatever they are.
     Gap,
 }
@@ -254,7 +257,7 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
                 .iter()
                 .any(|piece| matches!(piece, Piece::Below(_))) =>
             {
-                out.push(Part::Below)
+                out.push(Part::Below { hidden: true })
             }
             None => out.push(Part::Pattern(component)),
         }
@@ -280,31 +283,4 @@ fn trailing(word: &Word) -> Vec<Part> {
         }
     }
     parts
-}
-
-/// A word split at its slashes.
-fn components(word: &Word) -> Vec<Word> {
-    let mut out: Vec<Vec<Piece>> = vec![Vec::new()];
-    for piece in &word.pieces {
-        match piece {
-            Piece::Text(text) => {
-                for (index, part) in text.split('/').enumerate() {
-                    if index > 0 {
-                        out.push(Vec::new());
-                    }
-                    if let Some(last) = out.last_mut() {
-                        last.push(Piece::Text(part.to_owned()));
-                    }
-                }
-            }
-            piece => {
-                if let Some(last) = out.last_mut() {
-                    last.push(piece.clone());
-                }
-            }
-        }
-    }
-    out.into_iter()
-        .map(|pieces| Word::of(pieces, word.span))
-        .collect()
 }

@@ -454,13 +454,7 @@ impl Matcher {
         let tightens = rule.action != Verdict::Allow;
         let mut holds = |condition: &Condition, otherwise: bool| {
             let name = condition.path.join(".");
-            let fact = self.facts.get(&name);
-            let given = facts.get(&name).filter(|value| {
-                fact.is_none_or(|fact| {
-                    fact.values.is_empty() || fact.values.iter().any(|known| known == *value)
-                })
-            });
-            match given.or_else(|| fact.and_then(|fact| fact.default.as_ref())) {
+            match self.fact(&name, facts) {
                 Some(value) => condition.any.iter().any(|test| test.holds(value)),
                 None => {
                     missing.push(name);
@@ -480,6 +474,61 @@ impl Matcher {
             on &= !off;
         }
         (on, missing)
+    }
+
+    /// The value of a fact: the one given, where the declaration knows it, else the declared default.
+    pub fn fact<'v>(&'v self, name: &str, facts: &'v BTreeMap<String, Value>) -> Option<&'v Value> {
+        let fact = self.facts.get(name);
+        let given = facts.get(name).filter(|value| {
+            fact.is_none_or(|fact| {
+                fact.values.is_empty() || fact.values.iter().any(|known| known == *value)
+            })
+        });
+        given.or_else(|| fact.and_then(|fact| fact.default.as_ref()))
+    }
+
+    /// Why a rule is off, in words; none where it is on.
+    pub fn why_off(
+        &self,
+        rule: &Rule,
+        tool: &str,
+        args: &Map<String, Value>,
+        facts: &BTreeMap<String, Value>,
+    ) -> Option<String> {
+        if self.is_on(rule, tool, args, facts).0 {
+            return None;
+        }
+        if !rule.tools.is_empty() && !rule.tools.iter().any(|glob| glob.matches_text(tool, false)) {
+            return Some(format!("it is not about the tool `{tool}`"));
+        }
+        if let Some(condition) = rule
+            .args
+            .iter()
+            .find(|condition| !argument_holds(condition, args))
+        {
+            let name = condition.path.join(".");
+            return Some(format!(
+                "its condition on the argument `{name}` does not hold"
+            ));
+        }
+        let told = |condition: &Condition| {
+            let name = condition.path.join(".");
+            match self.fact(&name, facts) {
+                Some(value) => format!("the fact `{name}` is {value}"),
+                None => format!("the fact `{name}` is not given"),
+            }
+        };
+        let off = rule.when.iter().find(|condition| {
+            let value = self.fact(&condition.path.join("."), facts);
+            !value.is_some_and(|value| condition.any.iter().any(|test| test.holds(value)))
+                && (value.is_some() || rule.action == Verdict::Allow)
+        });
+        let told: Vec<String> = match off {
+            Some(condition) => vec![told(condition)],
+            None => rule.unless.iter().map(told).collect(),
+        };
+        let keyword = if off.is_some() { "when" } else { "unless" };
+        Some(format!("its `{keyword}` turns it off: {}", told.join(", ")))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::located::{Located, Part, Spelling};
 use crate::call::access::Reach;
-use crate::policy::glob::Fit;
+use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
 use std::collections::HashMap;
@@ -99,7 +99,9 @@ fn any_below(
     stance: Stance,
 ) -> Fit {
     let mut parts = spelling.parts.clone();
-    parts.push(Part::Below);
+    parts.push(Part::Below {
+        hidden: located.reach != Reach::Below { hidden: false },
+    });
     patterns
         .iter()
         .map(|pattern| one(pattern, &parts, spelling, located, stance, false))
@@ -222,7 +224,7 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
             let rest = parts.get(at..).unwrap_or_default();
             let surely = rest
                 .iter()
-                .filter(|part| !matches!(part, Part::Below | Part::Gap))
+                .filter(|part| !matches!(part, Part::Below { .. } | Part::Gap))
                 .count();
             match surely == 0 && !rest.is_empty() {
                 // An open part may be no component at all, or some.
@@ -241,10 +243,17 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
             let best = match (word, parts.get(at)) {
                 (WordPattern::Any, _) => here.max(later),
                 (WordPattern::Word(_), None) => Fit::No,
-                (WordPattern::Word(_), Some(part @ (Part::Below | Part::Gap))) => {
+                (WordPattern::Word(glob), Some(part @ (Part::Below { .. } | Part::Gap))) => {
                     // It stands for no component, for this one alone, or for this one and more to come.
-                    let fit = open_fit(std::slice::from_ref(part));
-                    later.min(fit).max(ahead.min(fit)).max(here.min(fit))
+                    let fit = match *part == (Part::Below { hidden: false }) && starts_hidden(glob)
+                    {
+                        true => Fit::No,
+                        false => open_fit(std::slice::from_ref(part)),
+                    };
+                    later
+                        .min(open_fit(std::slice::from_ref(part)))
+                        .max(ahead.min(fit))
+                        .max(here.min(fit))
                 }
                 (WordPattern::Word(_), Some(part)) => component(word, part, asks.fold).and(ahead),
             };
@@ -265,6 +274,10 @@ fn open_fit(parts: &[Part]) -> Fit {
     }
 }
 
+fn starts_hidden(glob: &Glob) -> bool {
+    matches!(glob.tokens().first(), Some(Token::Char('.')))
+}
+
 fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
     let WordPattern::Word(glob) = word else {
         return Fit::Must;
@@ -282,7 +295,7 @@ fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
                 false => glob.matches(word, fold),
             }
         }
-        Part::Below => Fit::MayPattern,
+        Part::Below { .. } => Fit::MayPattern,
         Part::Gap => Fit::MayUnknown,
     }
 }

@@ -110,6 +110,21 @@ impl Glob {
             .collect()
     }
 
+    /// The shell glob that a word is: what cannot be computed of it is `*`.
+    pub fn of_shell(word: &Word) -> Self {
+        let mut out = Vec::new();
+        for unit in Unit::of(word) {
+            match unit {
+                Unit::Char(c) => out.push(Token::Char(c)),
+                Unit::Single => out.push(Token::One),
+                Unit::Class(class) => out.extend(class),
+                Unit::NoSlash | Unit::Digits | Unit::Any => out.push(Token::Star),
+            }
+        }
+        out.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
+        Self { tokens: out }
+    }
+
     /// The tokens, for whoever reasons about languages.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens

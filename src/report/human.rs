@@ -28,6 +28,21 @@ pub fn findings(findings: &[Finding], width: usize, color: bool) -> String {
     out
 }
 
+/// The lines that labels are about, without a headline.
+pub(super) fn snippet(labels: &[Label], width: usize, color: bool) -> String {
+    let finding = Finding {
+        code: "",
+        severity: Severity::Error,
+        message: String::new(),
+        labels: labels.to_vec(),
+        help: None,
+    };
+    let shown = findings(&[finding], width, color);
+    shown
+        .split_once('\n')
+        .map_or_else(String::new, |(_, picture)| picture.to_owned())
+}
+
 fn finding_into(out: &mut String, finding: &Finding, width: usize, color: bool) {
     let mut theme = if color {
         GraphicalTheme::unicode()
@@ -242,7 +257,7 @@ fn window(text: &str, from: usize, room: usize) -> Span {
 }
 
 /// What a terminal may be given for a character: nothing that moves, hides or reorders text.
-fn visible(c: char) -> char {
+pub(super) fn visible(c: char) -> char {
     match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\u{7f}' => '␡',
@@ -257,7 +272,7 @@ fn visible(c: char) -> char {
     }
 }
 
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c == '\n' { c } else { visible(c) })
         .collect()

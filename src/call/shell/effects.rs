@@ -2,10 +2,72 @@
 //!
 //! In: the words of one simple command at one level, as values. Out: an [`Outcome`]: roles, options,
 //! effects, and what the command starts in its turn. A program that the table does not know has no
-//! known effects, and its operands may be paths.
+//! known effects, and its operands may be paths. Where a word cannot be computed, what follows from
+//! either reading is said; what cannot be followed at all becomes [`Starts::Opaque`].
+
+mod judging;
+mod reading;
+mod scripts;
+mod starting;
+#[cfg(test)]
+mod tests;
+mod values;
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role};
+use crate::call::programs;
 use crate::call::word::Word;
+
+/// Whether something is fed to the command's standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing but what the shell itself has: a terminal, or nothing.
+    #[default]
+    None,
+    /// A pipe, a heredoc, a here-string or a file.
+    Fed,
+}
+
+/// What the words of one command do, program first. Total: any words give an outcome.
+pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
+    let Some(program) = words.first() else {
+        return Outcome::default();
+    };
+    let Some(name) = program.text() else {
+        let mut out = judging::unknown(words);
+        out.starts.push(Starts::Opaque(format!(
+            "the program `{}` cannot be computed",
+            program.shown()
+        )));
+        return out;
+    };
+    let base = name.rsplit('/').next().unwrap_or(name);
+    // Git's own programs under their dashed names: `git-reset` is `git reset`.
+    let dashed = || {
+        let sub = base.strip_prefix("git-")?;
+        let git = programs::find("git")?;
+        Some((git.entry, Some(git.entry.sub(sub)?)))
+    };
+    let known = programs::find(base).map(|program| (program.entry, None));
+    match known.or_else(dashed) {
+        None => judging::unknown(words),
+        Some((entry, sub)) => {
+            let mut out = judging::known(reading::read(words, entry, sub), words, stdin);
+            // A file of that name elsewhere need not be the program that the table means.
+            out.only_reads &= name.len() == base.len() || system_folder(name);
+            out
+        }
+    }
+}
+
+/// Whether the path lies in a folder that only the system's administrator fills.
+fn system_folder(path: &str) -> bool {
+    let path = path.strip_prefix("/proc/self/root").unwrap_or(path);
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    matches!(
+        folder,
+        "/bin" | "/sbin" | "/usr/bin" | "/usr/sbin" | "/usr/local/bin" | "/usr/local/sbin"
+    )
+}
 
 /// What the words of one command do.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +86,8 @@ pub struct Outcome {
     pub transparent: bool,
     /// The table knows the program.
     pub known: bool,
+    /// Everything it does by itself is reading, or nothing at all; what it starts is judged in its turn.
+    pub only_reads: bool,
 }
 
 /// One effect.
@@ -49,6 +113,12 @@ pub enum What {
         /// It surely is a path.
         certain: bool,
     },
+    /// A path is named or listed (`ls`, `find`, `stat`): its content is not touched, but what is below a
+    /// folder may become words of a command (`find DIR -exec`, `find DIR | xargs`).
+    Name {
+        /// How far it goes.
+        reach: Reach,
+    },
     /// A host that is written out is contacted, or data is sent to it.
     Host,
 }
@@ -71,6 +141,27 @@ pub enum Starts {
         word: usize,
         /// Index of the first positional argument (`$0` for `-c`).
         args: Option<usize>,
+    },
+    /// The words from this index on, joined by blanks, are a shell script (`eval a b`, `ssh host a b`).
+    Joined {
+        /// First word.
+        from: usize,
+        /// One past the last word.
+        end: usize,
+        /// Unknown words are added at its end (`parallel`).
+        more: bool,
+    },
+    /// A shell script in the value of an option, where it is no word of its own (`--info-script=…`).
+    Value {
+        /// The script.
+        script: Word,
+        /// Index of the word that holds it.
+        at: usize,
+    },
+    /// A file of code in another language (`python x.py`): deny and ask judge it as a program too.
+    Code {
+        /// Index of the word.
+        word: usize,
     },
     /// A shell script on standard input (`bash`, `bash -s`).
     Stdin,

@@ -1,30 +1,102 @@
-//! A command line → accesses: `parse.rs`, `words.rs`, `script.rs`, `effects.rs`.
+//! A command line → accesses: what it runs, reads, writes and contacts, in the order of the text.
 //!
-//! The reader of command lines is not here yet: every line is opaque.
+//! Never loses a command, and what is not understood becomes an opaque access beside what was found.
+//! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
+//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
+//! the shell's own commands change), `redirects.rs`.
 
+mod arithmetic;
+mod assignments;
+mod builtins;
+mod commands;
+mod compound;
 pub mod effects;
+mod env;
+mod launch;
+mod lex;
+mod names;
+mod outline;
+mod output;
+mod parse;
+mod redirects;
+mod script;
+mod simple;
+mod syntax;
+mod words;
 
-use super::access::{Access, Kind};
-use super::files::FileView;
+use std::rc::Rc;
+
+use crate::call::access::Access;
+use crate::call::word::Word;
 use crate::source::Span;
+use env::Env;
+pub use outline::{Outline, outline};
+use script::{Input, Walker};
+use syntax::Origin;
 
-/// Where a command line runs.
-#[derive(Clone, Debug)]
-pub struct Scene<'v> {
-    /// Its working directory.
+/// Longest line that is read, in bytes.
+const LONGEST: usize = 1024 * 1024;
+
+/// The names a glob stands for, from a folder; none where there is no view of the files.
+pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
+
+/// Where a command line is run.
+pub struct Scene<'s> {
+    /// The folder the shell starts in, absolute.
     pub cwd: Option<String>,
-    /// The home folder.
+    /// The home folder of its user.
     pub home: Option<String>,
-    /// The files.
-    pub view: &'v FileView,
+    /// Variables that the host vouches for.
+    pub vars: Vec<(String, String)>,
+    /// What globs stand for.
+    pub glob: Globs<'s>,
+}
+
+impl Default for Scene<'_> {
+    fn default() -> Self {
+        Self {
+            cwd: None,
+            home: None,
+            vars: Vec::new(),
+            glob: &|_, _| None,
+        }
+    }
 }
 
 /// What a command line does.
-pub fn accesses(line: &str, _: &Scene<'_>) -> Vec<Access> {
-    let kind = Kind::Opaque("command lines are not read yet".into());
-    vec![Access {
-        kind,
-        span: Some(Span::new(0, line.len())),
-        via: Vec::new(),
-    }]
+///
+/// Pure and total: any text, however broken, gives its accesses in time proportional to its length.
+pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
+    let mut walker = Walker::new(scene, line);
+    let mut text = line;
+    if line.len() > LONGEST {
+        let mut end = LONGEST;
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        text = line.get(..end).unwrap_or_default();
+        walker.opaque("longer than a mebibyte", Span::new(end, line.len()));
+    }
+    if let Some(at) = text.find('\0') {
+        walker.opaque(
+            "a NUL byte, which shells drop or stop at",
+            Span::new(at, at + 1),
+        );
+    }
+    let mut env = Env::new(scene.cwd.clone(), scene.home.clone(), &scene.vars);
+    let tree = Rc::new(parse::parse(text, Origin::Verbatim(0), 0));
+    walker.tree(&tree, &mut env, &Input::Inherited);
+    walker.later(&env);
+    if walker.out.is_empty() && !walker.harmless && !is_comment(text) {
+        walker.opaque("no command is found in it", Span::new(0, line.len()));
+    }
+    walker.out
+}
+
+/// Blank, or nothing but comments.
+fn is_comment(text: &str) -> bool {
+    text.split('\n').all(|line| {
+        let line = line.trim_start_matches([' ', '\t']);
+        line.is_empty() || line.starts_with('#')
+    })
 }

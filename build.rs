@@ -1,0 +1,531 @@
+//! The table of facts about programs, `src/call/programs/*.toml`, becomes a static Rust table.
+//!
+//! In: those files, and `src/call/variables.toml`. Out: `programs.rs` and, for the tests, `examples.rs` in `OUT_DIR`.
+//! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
+
+#![allow(
+    clippy::print_stdout,
+    reason = "it is how a build script speaks to cargo"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use toml::{Table, Value};
+
+type Result<T> = std::result::Result<T, String>;
+
+fn main() {
+    if let Err(why) = run() {
+        eprintln!("error: {why}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|e| e.to_string())?);
+    let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
+    let folder = root.join("src/call/programs");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/call/variables.toml");
+
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+        .collect();
+    files.sort();
+    let mut all = Tables::default();
+    for file in &files {
+        println!("cargo:rerun-if-changed={}", file.display());
+        let table = read(file)?;
+        for (name, value) in &table {
+            let entry = value
+                .as_table()
+                .ok_or(format!("{}: `{name}` is no table", file.display()))?;
+            all.program(name, entry)
+                .map_err(|why| format!("{}: [{name}] {why}", file.display()))?;
+        }
+    }
+    let variables = read(&root.join("src/call/variables.toml"))?;
+    all.write(&out, &variables)
+}
+
+fn read(file: &Path) -> Result<Table> {
+    let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    text.parse().map_err(|e| format!("{}: {e}", file.display()))
+}
+
+#[derive(Default)]
+struct Tables {
+    code: String,
+    programs: String,
+    count: usize,
+    entries: usize,
+    names: BTreeMap<String, usize>,
+    examples: String,
+}
+
+/// The keys of an entry that hold lists of subcommands, and what those do.
+const LISTS: [(&str, &str); 6] = [
+    ("nothing", "Nothing"),
+    ("reads", "Reads"),
+    ("connects", "Connects"),
+    ("writes", "Writes"),
+    ("changes", "Changes"),
+    ("runs", "Runs"),
+];
+
+impl Tables {
+    fn program(&mut self, name: &str, table: &Table) -> Result<()> {
+        let aliases = words(table, "aliases")?;
+        for name in std::iter::once(&name.to_owned()).chain(&aliases) {
+            if self.names.insert(name.clone(), self.count).is_some() {
+                return Err(format!("the name `{name}` is given twice"));
+            }
+        }
+        self.count += 1;
+        let entry = self.entry(name, table, None, &[name.to_owned()])?;
+        let _ = writeln!(
+            self.programs,
+            "    Program {{ name: {name:?}, aliases: &{aliases:?}, entry: &{entry} }},"
+        );
+        Ok(())
+    }
+
+    /// Writes one entry and those below it; returns the name of its static.
+    fn entry(
+        &mut self,
+        path: &str,
+        table: &Table,
+        above: Option<(Option<&str>, &str)>,
+        chain: &[String],
+    ) -> Result<String> {
+        let err = |why: String| {
+            if chain.len() > 1 {
+                format!("{}: {why}", chain.join("."))
+            } else {
+                why
+            }
+        };
+        let mut operands = None;
+        let mut names = Vec::new();
+        let (mut options, mut pairs, mut subs) = (String::new(), String::new(), BTreeMap::new());
+        let inherited = if above.is_some_and(|(_, style)| style == "Single") {
+            "Single"
+        } else {
+            "Gnu"
+        };
+        let (mut starts, mut style, mut skip) = ("Nothing".to_owned(), inherited.to_owned(), 0);
+        let mut flags = [
+            ("transparent", false),
+            ("assignments", false),
+            ("strict", false),
+            ("implied", false),
+            ("into", false),
+        ];
+        let own = match table.get("does") {
+            Some(value) => Some(does(text(value, "does")?).map_err(err)?),
+            None => None,
+        };
+        // Subcommands in the lists, and those with a table of their own, which says more about one that is listed.
+        let (mut listed, mut tables) = (BTreeMap::new(), Vec::new());
+        for (key, value) in table {
+            match key.as_str() {
+                "aliases" | "does" | "escalates" | "harmless" | "like" => {}
+                "flags" => {
+                    for flag in text(value, key)?.split_whitespace() {
+                        options += &spec(flag, &mut names).map_err(err)?;
+                    }
+                }
+                "values" => {
+                    for spellings in text(value, key)?.split_whitespace() {
+                        options += &spec(&format!("{spellings} =text"), &mut names).map_err(err)?;
+                    }
+                }
+                "options" | "pairs" => {
+                    for item in list(value, key)? {
+                        let into = if key == "pairs" {
+                            &mut Vec::new()
+                        } else {
+                            &mut names
+                        };
+                        let item = spec(&item, into).map_err(err)?;
+                        if key == "pairs" {
+                            pairs += &item
+                        } else {
+                            options += &item
+                        }
+                    }
+                }
+                "operands" => operands = Some(signature(text(value, key)?).map_err(err)?),
+                "starts" => starts = one_of(text(value, key)?, &STARTS).map_err(err)?,
+                "style" => style = one_of(text(value, key)?, &STYLES).map_err(err)?,
+                "skip" => {
+                    skip = value
+                        .as_integer()
+                        .ok_or_else(|| err("`skip` is no number".into()))?
+                }
+                "examples" => {
+                    for line in list(value, key)? {
+                        let (line, expected) = line
+                            .split_once(" => ")
+                            .ok_or_else(|| err(format!("the example `{line}` has no ` => `")))?;
+                        let _ = writeln!(self.examples, "    ({line:?}, {:?}),", expected.trim());
+                    }
+                }
+                key if flags.iter().any(|(name, _)| *name == key) => {
+                    let on = value
+                        .as_bool()
+                        .ok_or_else(|| err(format!("`{key}` is neither true nor false")))?;
+                    for flag in &mut flags {
+                        flag.1 |= flag.0 == key && on;
+                    }
+                }
+                key if LISTS.iter().any(|(name, _)| *name == key) && !value.is_table() => {
+                    for name in text(value, key)?.split_whitespace() {
+                        if listed.insert(name.to_owned(), key.to_owned()).is_some() {
+                            return Err(err(format!("the subcommand `{name}` is given twice")));
+                        }
+                    }
+                }
+                key => match value.as_table() {
+                    Some(child) => tables.push((key.to_owned(), child.clone())),
+                    None => return Err(err(format!("unknown key `{key}`"))),
+                },
+            }
+        }
+        for (names, child) in &mut tables {
+            let does = names
+                .split('|')
+                .filter_map(|name| listed.remove(name))
+                .last();
+            if let (Some(does), false) = (does, child.contains_key("does")) {
+                child.insert("does".into(), Value::String(does));
+            }
+        }
+        for (name, does) in listed {
+            tables.push((
+                name,
+                Table::from_iter([("does".to_owned(), Value::String(does))]),
+            ));
+        }
+        for (names, child) in tables {
+            let mut chain = chain.to_vec();
+            chain.push(names.clone());
+            let mut child = child;
+            // `like = "diff"`: the options of a subcommand beside this one are options of this one.
+            if let Some(like) = child.get("like").and_then(Value::as_str) {
+                let model = table
+                    .iter()
+                    .find(|(key, _)| key.split('|').any(|name| name == like));
+                let model = model.and_then(|(_, value)| value.as_table()).cloned();
+                let model = model
+                    .ok_or_else(|| err(format!("`like` names `{like}`, which is not there")))?;
+                for (key, value) in model {
+                    match (child.get_mut(&key), key.as_str()) {
+                        (_, "examples" | "like" | "escalates") => {}
+                        (Some(Value::Array(mine)), "options") => {
+                            if let Value::Array(theirs) = value {
+                                mine.extend(theirs)
+                            }
+                        }
+                        (Some(Value::String(mine)), "values" | "flags") => {
+                            if let Value::String(theirs) = value {
+                                *mine = format!("{mine} {theirs}")
+                            }
+                        }
+                        (Some(_), _) => {}
+                        (None, _) => {
+                            child.insert(key, value);
+                        }
+                    }
+                }
+            }
+            let entry = self.entry(
+                &format!("{path} {names}"),
+                &child,
+                Some((own, &style)),
+                &chain,
+            )?;
+            for name in names.split('|') {
+                if subs.insert(name.to_owned(), entry.clone()).is_some() {
+                    return Err(err(format!("the subcommand `{name}` is given twice")));
+                }
+            }
+        }
+        if operands.is_none() && subs.is_empty() {
+            operands = (chain.len() > 1 || starts != "Nothing").then(|| TEXT.to_owned());
+            if operands.is_none() {
+                return Err("says nothing about its operands".to_owned());
+            }
+        }
+        // A subcommand that does more than the level above does by itself is not covered by an allow of that level.
+        let tame = |does: &str| matches!(does, "Nothing" | "Reads" | "Connects");
+        let escalates = match table.get("escalates") {
+            Some(value) => Some(text(value, "escalates")?.to_owned()),
+            None if above.and_then(|(does, _)| does).is_some_and(tame)
+                && chain.len() > 2
+                && own.is_some_and(|own| !tame(own)) =>
+            {
+                let verb = own.unwrap_or_default().to_lowercase();
+                Some(match verb.as_str() {
+                    "runs" => "runs code".to_owned(),
+                    "writes" => "writes files or settings".to_owned(),
+                    _ => "changes what it is about".to_owned(),
+                })
+            }
+            None => None,
+        };
+        let subs: String = subs.iter().fold(String::new(), |all, (name, entry)| {
+            all + &format!("({name:?}, &{entry}), ")
+        });
+        // The first of two equal names is meant; `like` puts a subcommand's own before those it takes over.
+        names.sort_by(|a: &(String, usize), b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
+        names.dedup_by(|later, first| later.0 == first.0);
+        let id = format!("ENTRY_{}", self.entries);
+        self.entries += 1;
+        let _ = writeln!(
+            self.code,
+            "/// {path}\nstatic {id}: Entry = Entry {{ does: {}, options: &[{options}], spellings: &{names:?}, pairs: &[{pairs}], operands: {}, subs: &[{subs}], \
+             starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: &{:?}, escalates: {escalates:?} }};",
+            option(own.map(|own| format!("Does::{own}"))),
+            option(operands),
+            flags.map(|(name, on)| format!("{name}: {on}")).join(", "),
+            words(table, "harmless")?,
+        );
+        Ok(id)
+    }
+
+    fn write(&self, out: &Path, variables: &Table) -> Result<()> {
+        let mut code = self.code.clone();
+        let _ = writeln!(
+            code,
+            "static PROGRAMS: &[Program] = &[\n{}];",
+            self.programs
+        );
+        let _ = writeln!(
+            code,
+            "static NAMES: &[(&str, usize)] = &{:?};",
+            self.names.iter().collect::<Vec<_>>()
+        );
+        for key in variables.keys() {
+            if key != "dangerous" && key != "harmless" {
+                return Err(format!("variables.toml: unknown key `{key}`"));
+            }
+        }
+        for (name, key) in [
+            ("DANGEROUS_VARIABLES", "dangerous"),
+            ("HARMLESS_VARIABLES", "harmless"),
+        ] {
+            let _ = writeln!(
+                code,
+                "static {name}: &[&str] = &{:?};",
+                words(variables, key)?
+            );
+        }
+        let put = |name: &str, text: &str| {
+            fs::write(out.join(name), text).map_err(|e| format!("{name}: {e}"))
+        };
+        put("programs.rs", &code)?;
+        put("examples.rs", &format!("&[\n{}]", self.examples))
+    }
+}
+
+const TEXT: &str =
+    "Signature { first: &[], rest: Slot { kind: Kind::Text, named: false }, last: &[] }";
+
+/// `-o|--output =write! below ! says why` → a `Spec`.
+fn spec(line: &str, names: &mut Vec<(String, usize)>) -> Result<String> {
+    let (line, why) = match line.split_once(" ! ") {
+        Some((line, why)) => (line, Some(why.trim())),
+        None => (line, None),
+    };
+    let mut tokens = line.split_whitespace();
+    let at = names.last().map_or(0, |(_, at)| at + 1);
+    let all = names;
+    let names: Vec<&str> = tokens.next().ok_or("an empty option")?.split('|').collect();
+    all.extend(names.iter().map(|name| ((*name).to_owned(), at)));
+    let (mut takes, mut value, mut sets, mut harmless) =
+        ("Nothing", slot("text")?, String::new(), Vec::new());
+    for token in tokens {
+        let (head, tail) = token.split_once(':').unwrap_or((token, ""));
+        match head {
+            "harmless" => harmless = tail.split(',').collect(),
+            "rest" => sets += &format!("Set::Rest({}), ", slot(tail)?),
+            "here" => sets += &format!("Set::Here({}), ", slot(tail)?),
+            "does" => sets += &format!("Set::Does(Does::{}), ", does(tail)?),
+            "value" => {
+                let (name, kind) = tail
+                    .split_once(':')
+                    .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
+                sets += &format!("Set::Value({name:?}, {}), ", slot(kind)?);
+            }
+            "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end"
+            | "script" | "stdin" => {
+                let name = match head {
+                    "nofirst" => "NoFirst".to_owned(),
+                    "nolast" => "NoLast".to_owned(),
+                    _ => camel(head),
+                };
+                sets += &format!("Set::{name}, ");
+            }
+            _ => {
+                let (mark, kind) = [
+                    ("==", "Two"),
+                    ("=>", "Next"),
+                    ("=", "Value"),
+                    ("?", "Attached"),
+                ]
+                .into_iter()
+                .find_map(|(mark, takes)| token.strip_prefix(mark).map(|kind| (takes, kind)))
+                .ok_or(format!("`{line}`: `{token}` is not understood"))?;
+                takes = mark;
+                value = slot(kind)?;
+            }
+        }
+    }
+    Ok(format!(
+        "Spec {{ names: &{names:?}, takes: Takes::{takes}, slot: {value}, sets: &[{sets}], harmless: &{harmless:?}, escalates: {why:?} }}, "
+    ))
+}
+
+/// `text read* write` → a `Signature`.
+fn signature(line: &str) -> Result<String> {
+    let (mut first, mut rest, mut last) = (String::new(), None, String::new());
+    for token in line.split_whitespace() {
+        match (token.strip_suffix('*'), rest.is_some()) {
+            (Some(_), true) => return Err(format!("the operands `{line}` have two `*`")),
+            (Some(kind), false) => rest = Some(slot(kind)?),
+            (None, false) => first += &format!("{}, ", slot(token)?),
+            (None, true) => last += &format!("{}, ", slot(token)?),
+        }
+    }
+    let rest = match rest {
+        Some(rest) => rest,
+        None => slot("text")?,
+    };
+    Ok(format!(
+        "Signature {{ first: &[{first}], rest: {rest}, last: &[{last}] }}"
+    ))
+}
+
+const KINDS: [&str; 39] = [
+    "text",
+    "maybe",
+    "read",
+    "read-below",
+    "read-shown",
+    "write",
+    "both",
+    "both-below",
+    "plus",
+    "write-below",
+    "write-into",
+    "name",
+    "name-below",
+    "dir",
+    "host",
+    "url",
+    "remote-read",
+    "remote-write",
+    "boxed-read",
+    "boxed-write",
+    "volume",
+    "revision",
+    "tree",
+    "script",
+    "program",
+    "command",
+    "code",
+    "code-file",
+    "sed",
+    "awk",
+    "data",
+    "form",
+    "header",
+    "sends",
+    "assign",
+    "variable",
+    "key",
+    "module",
+    "split",
+];
+
+/// `write!` → a `Slot`.
+fn slot(token: &str) -> Result<String> {
+    let kind = token.strip_suffix('!').unwrap_or(token);
+    let kind = if kind.is_empty() { "text" } else { kind };
+    if !KINDS.contains(&kind) {
+        return Err(format!("`{token}` is no kind of value"));
+    }
+    Ok(format!(
+        "Slot {{ kind: Kind::{}, named: {} }}",
+        camel(kind),
+        token.ends_with('!')
+    ))
+}
+
+const STARTS: [&str; 9] = [
+    "nothing",
+    "words",
+    "words-more",
+    "joined",
+    "shell",
+    "source",
+    "code",
+    "parallel",
+    "opaque",
+];
+const STYLES: [&str; 5] = ["gnu", "single", "plain", "bundle", "posix"];
+
+fn one_of(name: &str, known: &[&str]) -> Result<String> {
+    if known.contains(&name) {
+        Ok(camel(name))
+    } else {
+        Err(format!("`{name}` is none of {}", known.join(", ")))
+    }
+}
+
+fn does(name: &str) -> Result<&'static str> {
+    LISTS
+        .iter()
+        .find(|(key, _)| *key == name)
+        .map(|(_, does)| *does)
+        .ok_or(format!("`{name}` is nothing that a program does"))
+}
+
+fn option(value: Option<String>) -> String {
+    value.map_or("None".to_owned(), |value| format!("Some({value})"))
+}
+
+fn camel(name: &str) -> String {
+    name.split('-')
+        .map(|part| part.get(..1).unwrap_or("").to_uppercase() + part.get(1..).unwrap_or(""))
+        .collect()
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str> {
+    value.as_str().ok_or(format!("`{key}` is no text"))
+}
+
+fn list(value: &Value, key: &str) -> Result<Vec<String>> {
+    let items = value.as_array().ok_or(format!("`{key}` is no list"))?;
+    items
+        .iter()
+        .map(|item| text(item, key).map(str::to_owned))
+        .collect()
+}
+
+/// Words separated by blanks.
+fn words(table: &Table, key: &str) -> Result<Vec<String>> {
+    match table.get(key) {
+        Some(value) => Ok(text(value, key)?
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()),
+        None => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,396 @@
+//! The table of facts about programs: what their options, operands and subcommands do.
+//!
+//! In: `*.toml` beside this file, turned into static tables by `build.rs`. Out: [`find`], a [`Program`] by its name.
+//! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
+//! An entry's own `examples` are its tests.
+
+#[cfg(test)]
+pub(crate) mod examples;
+
+/// A program, as the table knows it.
+#[derive(Debug)]
+pub struct Program {
+    /// The name of its entry.
+    pub name: &'static str,
+    /// Other names of the same program (`gawk` of `awk`, `python3` of `python`).
+    pub aliases: &'static [&'static str],
+    /// What it does, its subcommands below.
+    pub entry: &'static Entry,
+}
+
+/// What a program or a subcommand does.
+#[derive(Debug)]
+pub struct Entry {
+    /// The kind of thing it does by itself; none: as the level above.
+    pub does: Option<Does>,
+    /// Options that matter: all that take a value, all that do more than the program by itself.
+    pub options: &'static [Spec],
+    /// Their spellings, sorted, each with the index of its option.
+    pub spellings: &'static [(&'static str, usize)],
+    /// `NAME=value` operands (`dd`), spelled as options without a dash.
+    pub pairs: &'static [Spec],
+    /// What the operands are; none: an entry that has subcommands only.
+    pub operands: Option<Signature>,
+    /// Subcommands, by name.
+    pub subs: &'static [(&'static str, &'static Entry)],
+    /// What it starts.
+    pub starts: Start,
+    /// Operands before the words that it starts.
+    pub skip: usize,
+    /// Where it starts something, it needs no cover of its own.
+    pub transparent: bool,
+    /// `NAME=value` operands before the started words are assignments.
+    pub assignments: bool,
+    /// How its words are read.
+    pub style: Style,
+    /// Options of this level are not read after a subcommand.
+    pub strict: bool,
+    /// Without a path operand it works on `.`.
+    pub implied: bool,
+    /// Unknown names are written below the folder it works in, unless an option says otherwise.
+    pub into: bool,
+    /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
+    pub harmless: &'static [&'static str],
+    /// What this subcommand does beyond what an allow of the level above covers.
+    pub escalates: Option<&'static str>,
+}
+
+impl Entry {
+    /// The option of this spelling, at this level.
+    pub fn option(&'static self, name: &str) -> Option<&'static Spec> {
+        let at = self
+            .spellings
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()?;
+        self.spellings
+            .get(at)
+            .and_then(|(_, option)| self.options.get(*option))
+    }
+
+    /// The subcommand of this name.
+    pub fn sub(&'static self, name: &str) -> Option<&'static Entry> {
+        let at = self
+            .subs
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()?;
+        self.subs.get(at).map(|(_, entry)| *entry)
+    }
+}
+
+/// The kinds of thing that a program does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Nothing that lasts (`echo`, `sleep`).
+    Nothing,
+    /// It reads.
+    Reads,
+    /// It contacts a host and reads from it.
+    Connects,
+    /// It changes files or settings.
+    Writes,
+    /// It changes something elsewhere: processes, services, a remote.
+    Changes,
+    /// It runs code of the project or of a package.
+    Runs,
+}
+
+/// What a program starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing by its operands.
+    Nothing,
+    /// The command in the words after `skip` operands.
+    Words,
+    /// The same, with words added from its input (`xargs`).
+    WordsMore,
+    /// The words after `skip` operands, joined by blanks, are a shell script (`eval`, `ssh`, `watch`).
+    Joined,
+    /// A shell: a script file, or standard input.
+    Shell,
+    /// A script file that runs in the calling shell (`source`).
+    Source,
+    /// An interpreter of another language: a file of code, or standard input.
+    Code,
+    /// `parallel`: a command up to `:::`, then its arguments.
+    Parallel,
+    /// Something that cannot be followed (`socat`): always opaque.
+    Opaque,
+}
+
+/// How a program reads its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `-abc` is a cluster, `--long` may be shortened, options and operands mix.
+    Gnu,
+    /// `-long` options, no clusters (`find`, `terraform`, `java`).
+    Single,
+    /// No word is an option (`echo`, `test`).
+    Plain,
+    /// As GNU, and the first word is a cluster without a dash (`tar xf`).
+    Bundle,
+    /// As GNU, and options end at the first operand.
+    Posix,
+}
+
+/// The operands, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    /// The leading ones.
+    pub first: &'static [Slot],
+    /// The others.
+    pub rest: Slot,
+    /// The trailing ones, where there are more operands than `first` holds.
+    pub last: &'static [Slot],
+}
+
+/// What a value or an operand is, and whether an allow must name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// What it is.
+    pub kind: Kind,
+    /// An allow covers it only where its words name it.
+    pub named: bool,
+}
+
+/// What a value or an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text: no path, no host.
+    Text,
+    /// May be a path: only protected, deny and ask rules look at it.
+    Maybe,
+    /// A path that is read.
+    Read,
+    /// All below it is read, dot files too.
+    ReadBelow,
+    /// All below it but dot files is read.
+    ReadShown,
+    /// A path that is written, created, changed or deleted.
+    Write,
+    /// A path that is read and written.
+    Both,
+    /// All below it is read and written.
+    BothBelow,
+    /// `+FORMAT`; anything else sets something (`date`).
+    Plus,
+    /// All below it is written.
+    WriteBelow,
+    /// Unknown names below it are written.
+    WriteInto,
+    /// A path that is named or listed, its content untouched.
+    Name,
+    /// All below it is named.
+    NameBelow,
+    /// The folder that relative operands start from.
+    Dir,
+    /// A host.
+    Host,
+    /// A URL, or a bare host.
+    Url,
+    /// `host:path`, else a path, with all below it: read.
+    RemoteRead,
+    /// `host:path`, else a path: written.
+    RemoteWrite,
+    /// `container:path`, else a path: read.
+    BoxedRead,
+    /// `container:path`, else a path: written.
+    BoxedWrite,
+    /// `SOURCE:TARGET` of a mount.
+    Volume,
+    /// A revision, `REV:path`, or a path.
+    Revision,
+    /// A revision, or paths of the work tree that are overwritten with all below them.
+    Tree,
+    /// A shell script.
+    Script,
+    /// A command line that it runs on the side.
+    Program,
+    /// The words up to `;` are a command (`find -exec`).
+    Command,
+    /// Code of another language.
+    Code,
+    /// A file of code that it runs.
+    CodeFile,
+    /// A `sed` script.
+    Sed,
+    /// An `awk` program.
+    Awk,
+    /// `text` or `@file` (`curl -d`): sent.
+    Data,
+    /// `name=@file`, `name=<file` (`curl -F`): sent.
+    Form,
+    /// Text, `@file` (sent), or a format that may name a file (`curl -H`, `curl -w`).
+    Header,
+    /// A file whose content is sent.
+    Sends,
+    /// `NAME=value`: an assignment.
+    Assign,
+    /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).
+    Variable,
+    /// `key=value`: harmless keys are listed in the entry.
+    Key,
+    /// A module to run (`python -m`).
+    Module,
+    /// A command line in one word, options of the same program added (`env -S`).
+    Split,
+}
+
+/// An option.
+#[derive(Debug)]
+pub struct Spec {
+    /// Every spelling.
+    pub names: &'static [&'static str],
+    /// Whether it takes a value.
+    pub takes: Takes,
+    /// What the value is.
+    pub slot: Slot,
+    /// What it changes about the other words.
+    pub sets: &'static [Set],
+    /// Values that need no judgement.
+    pub harmless: &'static [&'static str],
+    /// What it does beyond what an allow covers.
+    pub escalates: Option<&'static str>,
+}
+
+/// Whether an option takes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// None.
+    Nothing,
+    /// One, attached or in the next word.
+    Value,
+    /// One, attached only.
+    Attached,
+    /// One, always the next word, even in the middle of a cluster (`bash -oc`).
+    Next,
+    /// Two words: a name, then the value (`jq --slurpfile`).
+    Two,
+}
+
+/// What an option changes about the other words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// The operands are all this, the leading ones aside.
+    Rest(Slot),
+    /// No leading operands.
+    NoFirst,
+    /// No trailing operands.
+    NoLast,
+    /// The value of that other option is this.
+    Value(&'static str, Slot),
+    /// Paths are read or written with all below them.
+    Below,
+    /// Dot files are reached too.
+    Hidden,
+    /// Without a path operand it works on `.`.
+    Implied,
+    /// The folder it works in is this, too.
+    Here(Slot),
+    /// Unknown names are written below the folder it works in.
+    Into,
+    /// The program does this instead.
+    Does(Does),
+    /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
+    Stop,
+    /// What follows are operands.
+    End,
+    /// The first operand is a shell script (`bash -c`).
+    Script,
+    /// Standard input is the script, whatever the operands (`bash -s`).
+    Stdin,
+}
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+/// A program by the last part of its path: `python3.12` is `python`, `gawk` is `awk`.
+pub fn find(name: &str) -> Option<&'static Program> {
+    let exact = |name: &str| {
+        NAMES
+            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .ok()
+            .and_then(|at| NAMES.get(at))
+            .and_then(|(_, program)| PROGRAMS.get(*program))
+    };
+    if let Some(found) = exact(name) {
+        return Some(found);
+    }
+    // `gcc-12`, `python3.12`, `clang-format-15`, `node20`; also `tool.exe`.
+    let bare = name.strip_suffix(".exe").unwrap_or(name);
+    let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let bare = bare.strip_suffix('-').unwrap_or(bare);
+    let version = name.get(bare.len()..).unwrap_or("");
+    let found = exact(bare).filter(|_| !version.is_empty())?;
+    // `python3`, `node20`, but not `rm2`: that is some other program.
+    let interpreter = matches!(found.entry.starts, Start::Code | Start::Shell);
+    (interpreter || version.contains(['.', '-'])).then_some(found)
+}
+
+/// The names that a rule may know a program by: its own, then without its version (`python3.12`, `python3`, `python`).
+pub fn names(name: &str) -> impl Iterator<Item = &str> {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    std::iter::successors(Some(name), |name| {
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let shorter = digits.strip_suffix(['.', '-']).unwrap_or(digits);
+        (shorter.len() < name.len() && digits.len() < name.len() && !shorter.is_empty())
+            .then_some(shorter)
+    })
+}
+
+/// All programs of the table.
+pub fn all() -> &'static [Program] {
+    PROGRAMS
+}
+
+/// Whether setting this variable changes what programs run, read or contact: it cancels an allow that does not write it.
+pub fn dangerous_variable(name: &str) -> bool {
+    !HARMLESS_VARIABLES.iter().any(|known| fits(known, name))
+        && DANGEROUS_VARIABLES.iter().any(|known| fits(known, name))
+}
+
+/// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.
+pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => match end.strip_suffix('*') {
+            Some(middle) if start.is_empty() => name.contains(middle),
+            _ => {
+                name.len() >= start.len() + end.len()
+                    && name.starts_with(start)
+                    && name.ends_with(end)
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_and_without_versions() {
+        let all = |name| names(name).collect::<Vec<_>>();
+        assert_eq!(all("python3.12"), ["python3.12", "python3", "python"]);
+        assert_eq!(all("gcc-12"), ["gcc-12", "gcc"]);
+        assert_eq!(all("rm"), ["rm"]);
+        let known = |name| find(name).map(|program| program.name);
+        assert_eq!(known("perl5.36.0"), Some("perl"));
+        assert_eq!(known("clang-15"), Some("gcc"));
+        assert_eq!(known("gawk"), Some("awk"));
+        assert_eq!(known("7z"), Some("7z"));
+        assert_eq!(known("rm2"), None);
+        assert_eq!(known("12"), None);
+        assert_eq!(known(""), None);
+    }
+
+    #[test]
+    fn dangerous_variables_and_exceptions() {
+        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR PAGER MANPAGER EDITOR https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG AWS_ENDPOINT_URL RUSTC_WRAPPER BASH_FUNC_f%%"
+            .split(' ')
+        {
+            assert!(dangerous_variable(name), "{name}");
+        }
+        for name in "FOO CI TZ LANG PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE GIT_AUTHOR_NAME NODE_ENV CARGO_TERM_COLOR GOOS TERM".split(' ') {
+            assert!(!dangerous_variable(name), "{name}");
+        }
+    }
+}

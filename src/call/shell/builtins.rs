@@ -1,0 +1,559 @@
+//! What a shell's own commands change in the shell: variables, folder, aliases, options, the way it takes.
+//!
+//! In: the command's words, as values. Out: a changed [`Env`]. A name that is set to what cannot be
+//! computed becomes unknown.
+
+use std::rc::Rc;
+
+use super::assignments::is_dangerous;
+use super::env::{Env, Value};
+use super::parse::is_name;
+use super::script::{Input, Walker};
+use super::syntax::Origin;
+use crate::call::access::Assignment;
+use crate::call::word::Word;
+use crate::source::Span;
+
+/// Whether a shell's own command changes anything here.
+pub(super) fn is_builtin(name: &str) -> bool {
+    matches!(
+        name,
+        "cd" | "chdir"
+            | "pushd"
+            | "popd"
+            | "export"
+            | "readonly"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "unset"
+            | "read"
+            | "mapfile"
+            | "readarray"
+            | "getopts"
+            | "wait"
+            | "vared"
+            | "printf"
+            | "let"
+            | "test"
+            | "["
+            | "set"
+            | "shift"
+            | "alias"
+            | "hash"
+            | "shopt"
+            | "setopt"
+            | "unsetopt"
+            | "emulate"
+            | "enable"
+            | "exit"
+            | "return"
+            | "break"
+            | "continue"
+            | "eval"
+            | "source"
+            | "."
+            | "trap"
+            | ":"
+            | "exec"
+            | "times"
+    )
+}
+
+impl Walker<'_> {
+    #[allow(clippy::too_many_arguments)] // what is known of the command
+    pub(super) fn builtin(
+        &mut self,
+        name: &str,
+        found: &[Word],
+        assignments: &[Assignment],
+        env: &mut Env,
+        input: &Input,
+        started: bool,
+        redirected: bool,
+    ) {
+        let args = found.get(1..).unwrap_or_default();
+        let span = found.first().map_or_else(Span::default, |word| {
+            Span::new(
+                word.span.start,
+                found
+                    .last()
+                    .map_or(word.span.end, |last| last.span.end.max(word.span.end)),
+            )
+        });
+        match name {
+            "cd" | "chdir" => change_folder(args, env),
+            "pushd" => match args {
+                [to] if to.prefix().starts_with(['+', '-']) => env.go(None),
+                [to] => env.go(to.text()),
+                _ => env.go(None),
+            },
+            "popd" => env.go(None),
+            "export" | "readonly" | "declare" | "typeset" | "local" => {
+                self.declare(name, args, env)
+            }
+            "unset" => {
+                for word in args {
+                    self.evaluated(word);
+                    match word.text() {
+                        Some(text) if is_name(text) => {
+                            env.set(text, Value::Unset);
+                            Rc::make_mut(&mut env.functions).remove(text);
+                            changed(env, text);
+                        }
+                        Some(text) if text.starts_with('-') => {}
+                        _ => env.lost = true,
+                    }
+                }
+            }
+            "read" | "mapfile" | "readarray" | "getopts" | "wait" | "vared" => {
+                self.names(name, args, env);
+                // Each line is a name below a folder, and so is the variable.
+                if let (Input::Names(word), "read") = (input, name) {
+                    let mut names = args
+                        .iter()
+                        .filter_map(Word::text)
+                        .filter(|text| !text.starts_with('-'));
+                    if let (Some(variable), None) =
+                        (names.next().filter(|text| is_name(text)), names.next())
+                    {
+                        let word = Word {
+                            splits: false,
+                            ..word.clone()
+                        };
+                        env.set(variable, Value::Known(word));
+                    }
+                }
+            }
+            "printf" if args.first().and_then(Word::text) == Some("-v") => match args.get(1) {
+                Some(word) if word.text().is_some() => {
+                    self.evaluated(word);
+                    assign_unknown(env, word.text().unwrap_or_default());
+                }
+                _ => env.lost = true,
+            },
+            "let" => {
+                for word in args {
+                    self.evaluated(word);
+                    match word.text() {
+                        Some(text) => {
+                            for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                            {
+                                if is_name(name) {
+                                    assign_unknown(env, name);
+                                }
+                            }
+                        }
+                        None => env.lost = true,
+                    }
+                }
+            }
+            "test" | "[" => {
+                for word in args {
+                    self.evaluated(word);
+                }
+            }
+            "set" => set_options(args, env),
+            "shift" => {
+                let count = match args {
+                    [] => Some(1),
+                    [word] => word.text().and_then(|text| text.parse::<usize>().ok()),
+                    _ => None,
+                };
+                env.positional = match (env.positional.take(), count) {
+                    (Some(all), Some(count)) if count <= all.len() => {
+                        Some(Rc::new(all.get(count..).unwrap_or_default().to_vec()))
+                    }
+                    _ => None,
+                };
+            }
+            "alias" => self.define_aliases(args, env),
+            "unalias" => {}
+            "hash" => self.hash(args, env, span),
+            "shopt" | "setopt" | "unsetopt" | "emulate" => env.wild = true,
+            "enable"
+                if args
+                    .iter()
+                    .any(|word| word.prefix().starts_with('-') || word.text().is_none()) =>
+            {
+                self.opaque("`enable` changes what a command's name means", span);
+            }
+            "exit" if quits(args) && !redirected => {
+                self.exited = true;
+                env.dead = true;
+            }
+            "return" if quits(args) && !redirected => {
+                let state = env.clone();
+                match self.calls.pop() {
+                    Some(mut call) => {
+                        call.returned = Some(match call.returned.take() {
+                            Some(before) => self.merge(before, state),
+                            None => state,
+                        });
+                        self.calls.push(call);
+                    }
+                    None => self.exited = true,
+                }
+                env.dead = true;
+            }
+            "break" | "continue" if !self.rounds.is_empty() && !redirected => {
+                self.leave_loop(name, args, env)
+            }
+            "eval" if !started => {
+                let shown: Vec<String> = args.iter().map(Word::shown).collect();
+                if shown.is_empty() {
+                    return;
+                }
+                let text = shown.join(" ");
+                let known = args.iter().all(|word| word.text().is_some());
+                let origin = match args {
+                    [only] => self.origin(only, &text),
+                    _ => Origin::Computed(span),
+                };
+                if !known {
+                    self.opaque("`eval` runs a text that cannot be computed", span);
+                }
+                self.via.push("eval".to_owned());
+                self.script(&text, origin, env, input);
+                self.via.pop();
+                env.lost |= !known;
+            }
+            "source" | "." if !started => {
+                self.opaque(format!("`{name}` runs a file in this shell"), span);
+                env.lost = true;
+            }
+            "trap" if !started => {
+                let rest = match args.first().and_then(Word::text) {
+                    Some("--") => args.get(1..).unwrap_or_default(),
+                    _ => args,
+                };
+                let action = rest
+                    .first()
+                    .filter(|word| !word.prefix().starts_with('-') && rest.len() > 1);
+                if let Some(word) = action {
+                    if word.text().is_none() {
+                        self.opaque("`trap` runs a text that cannot be computed", word.span);
+                    }
+                    let text = word.shown();
+                    let origin = self.origin(word, &text);
+                    self.later.push(super::script::Later::Trap {
+                        text,
+                        origin,
+                        env: env.clone(),
+                    });
+                }
+            }
+            _ => {}
+        }
+        // POSIX shells keep the assignments before a special builtin.
+        let special = matches!(
+            name,
+            ":" | "."
+                | "eval"
+                | "exec"
+                | "exit"
+                | "export"
+                | "readonly"
+                | "return"
+                | "set"
+                | "shift"
+                | "source"
+                | "times"
+                | "trap"
+                | "unset"
+        );
+        if special {
+            for assignment in assignments {
+                env.forget(&assignment.name);
+                changed(env, &assignment.name);
+            }
+        }
+    }
+
+    fn declare(&mut self, name: &str, args: &[Word], env: &mut Env) {
+        let mut letters = String::new();
+        let mut operands = Vec::new();
+        for word in args {
+            match word.text() {
+                Some(text) if text.starts_with(['-', '+']) && operands.is_empty() => {
+                    letters.push_str(text)
+                }
+                _ => operands.push(word),
+            }
+        }
+        let has = |letter: char| letters.contains(letter);
+        if has('n') && name != "export" {
+            // A name that stands for another: nothing that is assigned can be followed any more.
+            env.lost = true;
+        }
+        if has('f') {
+            return;
+        }
+        let local = name == "local" || (matches!(name, "declare" | "typeset") && !has('g'));
+        for word in operands {
+            self.evaluated(word);
+            let prefix = word.prefix();
+            let (target, value) = match prefix.split_once('=') {
+                Some((target, _)) => (target, Some(after_equals(word))),
+                None => (prefix, None),
+            };
+            let append = target.ends_with('+');
+            let target = target.strip_suffix('+').unwrap_or(target);
+            let bare = target.split('[').next().unwrap_or_default();
+            if !is_name(bare) || (value.is_none() && word.text().is_none()) {
+                env.lost = true;
+                continue;
+            }
+            if local && let Some(call) = self.calls.last_mut() {
+                call.locals.push((bare.to_owned(), env.var(bare)));
+                if value.is_none() {
+                    env.set(bare, Value::Unset);
+                }
+            }
+            if has('l') || has('u') || has('c') || has('i') {
+                env.set_odd(bare);
+            } else if let Some(value) = value {
+                let value = if append || bare != target || has('a') || has('A') {
+                    Value::Unknown
+                } else {
+                    Value::Known(value)
+                };
+                env.set(bare, value);
+                changed(env, bare);
+            } else if has('a') || has('A') {
+                env.forget(bare);
+            }
+            if name == "readonly" || has('r') {
+                env.freeze(bare);
+            }
+            if name == "export" || has('x') {
+                env.export(bare);
+                changed(env, bare);
+            }
+        }
+    }
+
+    /// `read`, `mapfile`, `getopts`: their operands are names.
+    fn names(&mut self, name: &str, args: &[Word], env: &mut Env) {
+        let default = match name {
+            "read" => "REPLY",
+            "mapfile" | "readarray" => "MAPFILE",
+            _ => "OPTARG",
+        };
+        assign_unknown(env, default);
+        if name == "getopts" {
+            assign_unknown(env, "OPTIND");
+        }
+        for word in args {
+            self.evaluated(word);
+            match word.text() {
+                // Values of options may look like names: making one more name unknown does no harm.
+                Some(text) => {
+                    let bare = text.split('[').next().unwrap_or_default();
+                    if is_name(bare) {
+                        assign_unknown(env, bare);
+                    }
+                }
+                None => env.lost = true,
+            }
+        }
+    }
+
+    fn define_aliases(&mut self, args: &[Word], env: &mut Env) {
+        for word in args {
+            let Some((name, _)) = word.prefix().split_once('=') else {
+                if word.text().is_none() {
+                    self.opaque("an alias that cannot be computed", word.span);
+                }
+                continue;
+            };
+            if name.starts_with('-') || word.text().is_none() {
+                self.opaque("an alias that cannot be computed", word.span);
+            }
+            let value = after_equals(word).text().map(str::to_owned);
+            Rc::make_mut(&mut env.aliases).insert(name.to_owned(), value);
+        }
+        // zsh: `alias -g`, `alias -s`.
+        if args
+            .iter()
+            .any(|word| matches!(word.text(), Some("-g" | "-s")))
+        {
+            let span = args.first().map_or_else(Span::default, |word| word.span);
+            self.opaque("an alias that stands anywhere in a line", span);
+        }
+    }
+
+    /// `hash -p /bin/rm wipe`: from here on `wipe` is `/bin/rm`.
+    fn hash(&mut self, args: &[Word], env: &mut Env, span: Span) {
+        match args {
+            [option, path, names @ ..] if option.text() == Some("-p") => {
+                for name in names {
+                    match name.text() {
+                        Some(name) => {
+                            Rc::make_mut(&mut env.aliases)
+                                .insert(name.to_owned(), path.text().map(str::to_owned));
+                        }
+                        None => self.opaque("`hash` changes what a program's name means", span),
+                    }
+                }
+            }
+            [] => {}
+            _ if args
+                .iter()
+                .all(|word| matches!(word.text(), Some("-r" | "-l" | "-t"))) => {}
+            _ if args
+                .iter()
+                .any(|word| word.prefix().starts_with('-') || word.text().is_none()) =>
+            {
+                self.opaque("`hash` changes what a program's name means", span);
+            }
+            _ => {}
+        }
+    }
+
+    fn leave_loop(&mut self, name: &str, args: &[Word], env: &mut Env) {
+        let levels = match args {
+            [] => Some(1),
+            [word] => word.text().and_then(|text| text.parse::<usize>().ok()),
+            _ => None,
+        };
+        let mut state = env.clone();
+        state.settle();
+        let count = levels.unwrap_or(self.rounds.len()).min(self.rounds.len());
+        let mut rounds = std::mem::take(&mut self.rounds);
+        let from = rounds.len() - count;
+        for round in rounds.iter_mut().skip(from) {
+            let slot = if name == "break" || count > 1 {
+                &mut round.broke
+            } else {
+                &mut round.continued
+            };
+            *slot = Some(match slot.take() {
+                Some(before) => self.merge(before, state.clone()),
+                None => state.clone(),
+            });
+        }
+        self.rounds = rounds;
+        env.dead = true;
+    }
+}
+
+fn change_folder(args: &[Word], env: &mut Env) {
+    let operands: Vec<&Word> = args
+        .iter()
+        .filter(|word| !matches!(word.text(), Some("-L" | "-P" | "-e" | "--")))
+        .collect();
+    match operands.as_slice() {
+        [] => match env.value("HOME") {
+            Value::Known(home) => env.go(home.text()),
+            _ => env.go(None),
+        },
+        [to] => match to.text() {
+            Some("-") => match env.value("OLDPWD") {
+                Value::Known(old) => env.go(old.text()),
+                _ => env.go(None),
+            },
+            Some("") => {}
+            // With CDPATH, a plain name may lead anywhere.
+            Some(text) if env.touched("CDPATH") && !text.starts_with(['/', '.']) => env.go(None),
+            text => env.go(text),
+        },
+        _ => env.go(None),
+    }
+}
+
+fn set_options(args: &[Word], env: &mut Env) {
+    let mut rest = args;
+    while let [first, after @ ..] = rest {
+        let Some(text) = first.text() else {
+            env.positional = None;
+            return;
+        };
+        match text {
+            "--" => {
+                env.positional = after
+                    .iter()
+                    .all(|word| !word.splits)
+                    .then(|| Rc::new(after.to_vec()));
+                return;
+            }
+            "-o" | "+o" => {
+                match after.first().and_then(Word::text) {
+                    Some("errexit") => env.errexit = text == "-o",
+                    Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
+                    _ => env.wild = true,
+                }
+                rest = after.get(1..).unwrap_or_default();
+                continue;
+            }
+            _ if text.starts_with(['-', '+']) && text.len() > 1 => {
+                let on = text.starts_with('-');
+                let mut takes = false;
+                for letter in text.chars().skip(1) {
+                    match letter {
+                        'e' => env.errexit = on,
+                        'u' | 'x' | 'v' | 'C' | 'h' | 'b' | 'm' => {}
+                        'o' => takes = true,
+                        'a' => env.lost = true,
+                        _ => env.wild = true,
+                    }
+                }
+                if takes {
+                    match after.first().and_then(Word::text) {
+                        Some("pipefail" | "nounset" | "xtrace") => {}
+                        Some("errexit") => env.errexit = on,
+                        _ => env.wild = true,
+                    }
+                    rest = after.get(1..).unwrap_or_default();
+                    continue;
+                }
+            }
+            _ => {
+                env.positional = rest
+                    .iter()
+                    .all(|word| !word.splits)
+                    .then(|| Rc::new(rest.to_vec()));
+                return;
+            }
+        }
+        rest = after;
+    }
+}
+
+/// `exit 1 2` is refused, and the shell goes on.
+fn quits(args: &[Word]) -> bool {
+    match args {
+        [] => true,
+        [word] => !word.splits,
+        _ => false,
+    }
+}
+
+fn assign_unknown(env: &mut Env, name: &str) {
+    env.forget(name);
+    changed(env, name);
+}
+
+fn changed(env: &mut Env, name: &str) {
+    if is_dangerous(name) {
+        env.change(name);
+    }
+}
+
+/// What follows the first `=` of a word.
+fn after_equals(word: &Word) -> Word {
+    use crate::call::word::Piece;
+    let mut value = word.clone();
+    if let Some(Piece::Text(text)) = value.pieces.first_mut() {
+        let rest = text
+            .split_once('=')
+            .map(|(_, rest)| rest.to_owned())
+            .unwrap_or_default();
+        if rest.is_empty() {
+            value.pieces.remove(0);
+        } else {
+            *text = rest;
+        }
+    }
+    value
+}

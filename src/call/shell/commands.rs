@@ -1,0 +1,526 @@
+//! One simple command, at every level of what it starts: its access, its effects, its redirections.
+//!
+//! In: words as written and the environment. Out: accesses, and a changed environment. What a program's
+//! words do comes from the table of facts ([`super::effects`]); what a shell's own commands change, from
+//! `builtins.rs`.
+
+use super::assignments::is_dangerous;
+use super::effects::{self, Outcome, Starts, Stdin, What};
+use super::env::{Env, Value as Known};
+use super::parse::is_name;
+use super::redirects::device;
+use super::script::{Input, Walker};
+use super::syntax::{Assign, Command as Written, Origin, Part, Raw, Tree, Value};
+use super::{names, words};
+use crate::call::access::{
+    Assignment, Command, Cover, Escalation, HostAccess, Kind, Mode, PathAccess, Reach, Role,
+    Touches, Trigger,
+};
+use crate::call::programs;
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
+use std::rc::Rc;
+
+/// How a command was reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level {
+    /// The access of the command that starts it.
+    pub launcher: Option<usize>,
+    /// The shell itself runs it: its builtins are builtins.
+    pub shell: bool,
+    /// Functions count.
+    pub functions: bool,
+}
+
+impl Walker<'_> {
+    pub(super) fn simple(
+        &mut self,
+        tree: &Rc<Tree>,
+        command: &Written,
+        assigns: &[Assign],
+        raws: &[Raw],
+        env: &mut Env,
+        input: &Input,
+    ) {
+        for assign in assigns {
+            self.parts(tree, assign.subscript.as_deref().unwrap_or_default(), env);
+            match &assign.value {
+                Value::Scalar(raw) => self.parts(tree, &raw.parts, env),
+                Value::Array(all) => {
+                    for raw in all {
+                        self.parts(tree, &raw.parts, env);
+                    }
+                }
+            }
+        }
+        for raw in raws {
+            self.parts(tree, &raw.parts, env);
+        }
+        let (touches, own) = self.redirects(tree, &command.redirects, env);
+        let input = own.as_ref().unwrap_or(input);
+        if !assigns.is_empty() && raws.is_empty() {
+            self.assign(tree, assigns, env);
+            self.push_redirects(touches, None, env);
+            return;
+        }
+        let found = self.expanded(tree, raws, env);
+        let assignments = self.prefixed(tree, assigns, env);
+        let alias = match raws.first().map(|raw| raw.parts.as_slice()) {
+            Some([Part::Text(span)]) => env
+                .aliases
+                .get(tree.of(*span))
+                .map(|value| (tree.of(*span), value.clone())),
+            _ => None,
+        };
+        let level = Level {
+            launcher: None,
+            shell: true,
+            functions: true,
+        };
+        let at = if found.is_empty() {
+            // `$X` that is surely empty: the assignments are the shell's own.
+            self.assign(tree, assigns, env);
+            None
+        } else {
+            let redirected = !command.redirects.is_empty();
+            self.run(found, assignments, env, input, level, redirected)
+        };
+        self.push_redirects(touches, at, env);
+        if let Some((name, value)) = alias {
+            self.alias(tree, name, value, raws, command, env, input);
+        }
+    }
+
+    pub(super) fn expanded(&mut self, tree: &Tree, raws: &[Raw], env: &mut Env) -> Vec<Word> {
+        let mut found = Vec::with_capacity(raws.len());
+        let mut declares = false;
+        for (index, raw) in raws.iter().enumerate() {
+            if declares && is_assignment(tree, raw) {
+                // The arguments of `export` and its like are assignments: not split, no globs.
+                found.push(words::value(tree, raw, env, true));
+                continue;
+            }
+            found.append(&mut words::words(tree, raw, env));
+            if index == 0 {
+                declares = found.first().and_then(Word::text).is_some_and(|name| {
+                    matches!(
+                        name,
+                        "declare" | "typeset" | "local" | "export" | "readonly" | "alias"
+                    )
+                });
+            }
+        }
+        self.globbed(found, env)
+    }
+
+    /// An alias stands for its text and what follows it. Whether it is expanded at all depends on the shell
+    /// and its options, so the command was judged as it stands as well.
+    #[allow(clippy::too_many_arguments)] // the command's own parts
+    pub(super) fn alias(
+        &mut self,
+        tree: &Rc<Tree>,
+        name: &str,
+        value: Option<String>,
+        raws: &[Raw],
+        command: &Written,
+        env: &mut Env,
+        input: &Input,
+    ) {
+        let span = tree.span(command.span);
+        let Some(value) = value else {
+            self.opaque(
+                format!("what the alias `{name}` stands for cannot be computed"),
+                span,
+            );
+            return;
+        };
+        if self.aliasing.iter().any(|known| known == name) {
+            return;
+        }
+        let from = raws.first().map_or(command.span.end, |raw| raw.span.end);
+        let rest = tree.of(Span::new(from, command.span.end.max(from)));
+        self.aliasing.push(name.to_owned());
+        self.via.push(format!("alias {name}"));
+        self.script(
+            &format!("{value}{rest}"),
+            Origin::Computed(span),
+            env,
+            input,
+        );
+        self.via.pop();
+        self.aliasing.pop();
+    }
+
+    /// Assignments with no command after them.
+    pub(super) fn assign(&mut self, tree: &Tree, assigns: &[Assign], env: &mut Env) {
+        self.harmless = true;
+        for assign in assigns {
+            let name = tree.of(assign.name);
+            let value = match &assign.value {
+                Value::Scalar(raw) if assign.subscript.is_none() => {
+                    let value = words::value(tree, raw, env, true);
+                    if assign.append {
+                        appended(env, name, value)
+                    } else {
+                        Known::Known(value)
+                    }
+                }
+                _ => Known::Unknown,
+            };
+            if is_dangerous(name) {
+                env.change(name);
+            }
+            env.set(name, value);
+        }
+    }
+
+    /// Assignments before a command.
+    pub(super) fn prefixed(
+        &mut self,
+        tree: &Tree,
+        assigns: &[Assign],
+        env: &Env,
+    ) -> Vec<Assignment> {
+        if assigns.is_empty() {
+            return Vec::new();
+        }
+        let mut inner = env.clone();
+        let mut all = Vec::with_capacity(assigns.len());
+        for assign in assigns {
+            let name = tree.of(assign.name);
+            let span = tree.span(assign.name);
+            let value = match &assign.value {
+                Value::Scalar(raw) if assign.subscript.is_none() => {
+                    let value = words::value(tree, raw, &mut inner, true);
+                    match (assign.append, appended(&inner, name, value.clone())) {
+                        (false, _) => value,
+                        (true, Known::Known(value)) => value,
+                        (true, _) => {
+                            Word::unknown(format!("${name}{}", value.shown()), value.span, false)
+                        }
+                    }
+                }
+                _ => Word::unknown("(…)", span, false),
+            };
+            inner.set(name, Known::Known(value.clone()));
+            all.push(Assignment {
+                name: name.to_owned(),
+                value,
+                dangerous: is_dangerous(name),
+            });
+        }
+        all
+    }
+
+    /// A command's words, at one level. Returns the place of its access, if it has one.
+    pub(super) fn run(
+        &mut self,
+        found: Vec<Word>,
+        mut assignments: Vec<Assignment>,
+        env: &mut Env,
+        input: &Input,
+        level: Level,
+        redirected: bool,
+    ) -> Option<usize> {
+        let found = undashed(found);
+        let first = found.first()?;
+        let span = Span::new(
+            first.span.start,
+            found
+                .last()
+                .map_or(first.span.end, |word| word.span.end.max(first.span.end)),
+        );
+        let program = first.text().map(str::to_owned);
+        let name = program.as_deref().unwrap_or_default();
+        if matches!(name, "read" | "mapfile" | "readarray") && level.shell {
+            // IFS before `read` reaches nothing but `read`.
+            for assignment in assignments
+                .iter_mut()
+                .filter(|assignment| assignment.name == "IFS")
+            {
+                assignment.dangerous = false;
+            }
+        }
+        let function = match level.functions {
+            true => env.functions.get(name).cloned(),
+            false => None,
+        };
+        let stdin = match input {
+            Input::Inherited => Stdin::None,
+            _ => Stdin::Fed,
+        };
+        let mut outcome = effects::outcome(&found, stdin);
+        if let Some(function) = function {
+            let at = if outcome.known {
+                self.opaque(
+                    format!("a function stands in the place of the program `{name}`"),
+                    span,
+                );
+                let roles = std::mem::take(&mut outcome.roles);
+                Some(self.push_command(
+                    found.clone(),
+                    assignments.clone(),
+                    roles,
+                    &mut outcome,
+                    env,
+                    level,
+                    span,
+                ))
+            } else {
+                None
+            };
+            let saved = temporary(env, &assignments);
+            self.call(
+                name,
+                &function,
+                found.get(1..).unwrap_or_default(),
+                env,
+                input,
+            );
+            restore(env, saved);
+            for assignment in assignments.iter().filter(|assignment| assignment.dangerous) {
+                env.change(&assignment.name);
+            }
+            return at;
+        }
+        let roles = std::mem::take(&mut outcome.roles);
+        let own = level.shell && super::builtins::is_builtin(name);
+        // Most commands start nothing and change nothing: their words move into the access.
+        let kept =
+            (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
+        let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
+        self.effects(&outcome, at, env);
+        if let Some((found, assignments)) = kept {
+            let starts = std::mem::take(&mut outcome.starts);
+            let started = !starts.is_empty();
+            let listed = names::found_by(&outcome);
+            for start in starts {
+                self.start(
+                    start,
+                    &found,
+                    &assignments,
+                    env,
+                    input,
+                    level,
+                    at,
+                    listed.clone(),
+                );
+            }
+            if own {
+                self.builtin(name, &found, &assignments, env, input, started, redirected);
+            }
+        }
+        Some(at)
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts of one access
+    pub(super) fn push_command(
+        &mut self,
+        found: Vec<Word>,
+        assignments: Vec<Assignment>,
+        mut roles: Vec<Role>,
+        outcome: &mut Outcome,
+        env: &Env,
+        level: Level,
+        span: Span,
+    ) -> usize {
+        if roles.len() != found.len() {
+            roles = found.iter().map(|_| Role::Operand).collect();
+            if let Some(first) = roles.first_mut() {
+                *first = Role::Program;
+            }
+        }
+        let mut escalations = std::mem::take(&mut outcome.escalations);
+        let only_reads = outcome.only_reads && escalations.is_empty();
+        for name in env.changed.iter() {
+            escalations.push(Escalation {
+                what: format!("{name} was changed before it"),
+                at: Trigger::Unnamed,
+            });
+        }
+        // A program named by a relative path is another one in another folder.
+        let relative = found
+            .first()
+            .is_some_and(|word| word.prefix().contains('/') && !word.prefix().starts_with('/'));
+        let cwd = match env.folders.as_slice() {
+            [folder] => Some(folder.clone()),
+            [folder, ..] if !relative => Some(folder.clone()),
+            _ => None,
+        };
+        let rest = outcome.starts.iter().find_map(|start| match start {
+            Starts::Words { from, .. } => Some(*from),
+            _ => None,
+        });
+        self.push(
+            Kind::Command(Box::new(Command {
+                words: found,
+                roles,
+                options: std::mem::take(&mut outcome.options),
+                assignments,
+                rest,
+                inner: None,
+                launcher: level.launcher,
+                transparent: outcome.transparent,
+                known: outcome.known,
+                escalations,
+                only_reads,
+                cwd,
+                scripted: false,
+            })),
+            span,
+        )
+    }
+
+    pub(super) fn effects(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        for effect in &outcome.effects {
+            let cover = Cover::Command {
+                at,
+                naming: effect.naming,
+            };
+            match effect.what {
+                What::Path {
+                    mode,
+                    reach,
+                    certain,
+                } => {
+                    let touches = if certain {
+                        Touches::Surely
+                    } else {
+                        Touches::Perhaps
+                    };
+                    self.path(mode, &effect.value, reach, cover, touches, env);
+                }
+                What::Name { reach } => {
+                    self.path(Mode::Read, &effect.value, reach, cover, Touches::Names, env);
+                }
+                What::Host => {
+                    let span = effect.value.span;
+                    self.push(
+                        Kind::Host(Box::new(HostAccess {
+                            url: effect.value.clone(),
+                            cover,
+                            written: true,
+                        })),
+                        span,
+                    );
+                }
+            }
+        }
+    }
+
+    /// A path is touched: once for each folder that the shell may be in.
+    pub(super) fn path(
+        &mut self,
+        mode: Mode,
+        path: &Word,
+        reach: Reach,
+        cover: Cover,
+        touches: Touches,
+        env: &Env,
+    ) {
+        if device(path) {
+            return;
+        }
+        let mut folders: Vec<Option<String>> = env.folders.iter().cloned().map(Some).collect();
+        if folders.is_empty() {
+            folders.push(None);
+        }
+        if path.prefix().starts_with('/') {
+            folders.truncate(1);
+        }
+        for cwd in folders {
+            self.push(
+                Kind::Path(Box::new(PathAccess {
+                    mode,
+                    path: path.clone(),
+                    cwd,
+                    reach,
+                    cover,
+                    touches,
+                })),
+                path.span,
+            );
+        }
+    }
+}
+
+fn is_assignment(tree: &Tree, raw: &Raw) -> bool {
+    match raw.parts.first() {
+        Some(Part::Text(span)) => tree
+            .of(*span)
+            .split_once('=')
+            .is_some_and(|(name, _)| is_name(name.strip_suffix('+').unwrap_or(name))),
+        _ => false,
+    }
+}
+
+fn appended(env: &Env, name: &str, value: Word) -> Known {
+    match env.value(name) {
+        Known::Known(old) => {
+            let mut pieces = old.pieces;
+            for piece in value.pieces {
+                match (pieces.last_mut(), piece) {
+                    (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+                    (_, piece) => pieces.push(piece),
+                }
+            }
+            Known::Known(Word {
+                pieces,
+                span: value.span,
+                splits: value.splits,
+            })
+        }
+        Known::Unset => Known::Known(value),
+        Known::Unknown => Known::Unknown,
+    }
+}
+
+/// Assignments before a function's name hold while it runs.
+fn temporary(env: &mut Env, assignments: &[Assignment]) -> Vec<(String, Option<super::env::Var>)> {
+    assignments
+        .iter()
+        .map(|assignment| {
+            let old = env.var(&assignment.name);
+            env.set(&assignment.name, Known::Known(assignment.value.clone()));
+            (assignment.name.clone(), old)
+        })
+        .collect()
+}
+
+fn restore(env: &mut Env, saved: Vec<(String, Option<super::env::Var>)>) {
+    for (name, old) in saved.into_iter().rev() {
+        // Some shells keep them: what held before is known only where it was the same.
+        let now = env.var(&name);
+        env.put(&name, old.clone());
+        if now != old {
+            env.forget(&name);
+        }
+    }
+}
+
+/// Git's own programs under their dashed names: `git-reset` is `git reset`.
+fn undashed(mut found: Vec<Word>) -> Vec<Word> {
+    let Some(first) = found.first() else {
+        return found;
+    };
+    let Some(text) = first.text() else {
+        return found;
+    };
+    let (folder, name) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
+    let Some(sub) = name
+        .strip_prefix("git-")
+        .filter(|_| programs::find(name).is_none())
+    else {
+        return found;
+    };
+    let known =
+        programs::find("git").is_some_and(|git| git.entry.subs.iter().any(|(own, _)| *own == sub));
+    if known {
+        let (program, sub) = (
+            Word::known(format!("{folder}git"), first.span),
+            Word::known(sub, first.span),
+        );
+        found.splice(..1, [program, sub]);
+    }
+    found
+}

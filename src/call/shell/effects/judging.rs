@@ -1,0 +1,442 @@
+//! A command's words, read, become an outcome.
+//!
+//! In: a [`Reading`]. Out: an [`Outcome`]: each operand and value judged by what the table says it is,
+//! the escalations, what is started. A program that the table does not know: [`unknown`].
+
+use super::reading::{Found, Reading};
+use super::starting;
+use super::values::Judge;
+use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use crate::call::access::{Mode, Reach};
+use crate::call::programs::{Does, Entry, Kind, Set, Signature, Slot, Start, Style, Takes};
+use crate::call::word::Word;
+
+const TEXT: Slot = Slot {
+    kind: Kind::Text,
+    named: false,
+};
+
+/// What a program that the table does not know may do: its clusters are guesses, its operands may be paths.
+pub(super) fn unknown(words: &[Word]) -> Outcome {
+    let mut out = Outcome {
+        roles: vec![Role::Operand; words.len()],
+        ..Outcome::default()
+    };
+    let mut judge = Judge::new(words, None, &[]);
+    let mut ended = false;
+    for (at, word) in words.iter().enumerate() {
+        let prefix = word.prefix();
+        let role = if at == 0 {
+            Role::Program
+        } else if !ended && prefix.starts_with('-') && prefix.len() > 1 {
+            ended = prefix == "--" && word.text().is_some();
+            Role::Option
+        } else {
+            Role::Operand
+        };
+        if let Some(slot) = out.roles.get_mut(at) {
+            *slot = role;
+        }
+        match role {
+            Role::Operand => judge.value(
+                Slot {
+                    kind: Kind::Maybe,
+                    named: false,
+                },
+                word,
+                at,
+                at,
+                true,
+            ),
+            Role::Option if !ended => {
+                if let Some(value) = guess(word, at, &mut out.options) {
+                    judge.value(
+                        Slot {
+                            kind: Kind::Maybe,
+                            named: false,
+                        },
+                        &value,
+                        at,
+                        at,
+                        false,
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    out.effects = judge
+        .effects
+        .into_iter()
+        .map(|(_, effect)| effect)
+        .collect();
+    out
+}
+
+/// The options that a word of an unknown program may be; the value after its `=`, which may be a path.
+fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
+    let prefix = word.prefix();
+    let (name, value) = match prefix.split_once('=') {
+        Some((name, _)) => (name, Some(super::reading::cut(word, name.len() + 1))),
+        None => (prefix, None),
+    };
+    let sure = word.text().is_some() || value.is_some();
+    let long = name.starts_with("--") || name.len() == 2;
+    options.push(Opt {
+        names: vec![name.to_owned()],
+        value: value.clone(),
+        at,
+        sure: sure && long,
+    });
+    if !long {
+        for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
+            options.push(Opt {
+                names: vec![format!("-{letter}")],
+                value: None,
+                at,
+                sure: false,
+            });
+        }
+        // `-I/path`, `-ofile`.
+        return value.or_else(|| Some(super::reading::cut(word, 2)));
+    }
+    value
+}
+
+/// What a known program does.
+pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
+    let Some(entry) = reading.entry() else {
+        return Outcome::default();
+    };
+    let mut out = Outcome {
+        known: true,
+        ..Outcome::default()
+    };
+
+    let below = reading.sets(Set::Below);
+    let hidden = reading.sets(Set::Hidden);
+    let dir = folder(&reading);
+    let harmless = reading
+        .entries
+        .iter()
+        .rev()
+        .map(|entry| entry.harmless)
+        .find(|list| !list.is_empty());
+    let mut judge = Judge::new(words, dir, harmless.unwrap_or(&[]));
+    judge.below = below;
+    judge.hidden = hidden;
+
+    for (level, (entry, at)) in reading.entries.iter().zip(&reading.chosen).enumerate() {
+        if let (Some(what), true) = (entry.escalates, level > 0) {
+            judge.escalate(what, *at);
+        }
+    }
+    for found in &reading.found {
+        value_of(&reading, found, entry, &mut judge);
+    }
+    for (at, value) in &reading.loose {
+        judge.value(
+            Slot {
+                kind: Kind::Maybe,
+                named: false,
+            },
+            value,
+            *at,
+            *at,
+            false,
+        );
+    }
+    if let Some(at) = reading.hidden {
+        judge.escalate(
+            "an option that is not known may take the subcommand for its value",
+            at,
+        );
+    }
+    for at in &reading.assignments {
+        if let Some(word) = words.get(*at) {
+            judge.value(
+                Slot {
+                    kind: Kind::Assign,
+                    named: true,
+                },
+                word,
+                *at,
+                *at,
+                true,
+            );
+        }
+    }
+    let paths = operands(&reading, entry, words, &mut judge);
+    implied(&reading, entry, words, paths, stdin, &mut judge);
+    for (from, end) in &reading.commands {
+        judge.starts.push((
+            *from,
+            Starts::Words {
+                from: *from,
+                end: *end,
+                more: true,
+            },
+        ));
+    }
+    starting::starts(&reading, entry, words, stdin, &mut judge);
+
+    let Judge {
+        mut effects,
+        escalations,
+        mut starts,
+        ..
+    } = judge;
+    effects.sort_by_key(|(at, _)| *at);
+    starts.sort_by_key(|(at, _)| *at);
+    out.effects = effects.into_iter().map(|(_, effect)| effect).collect();
+    out.escalations = escalations;
+    out.starts = starts.into_iter().map(|(_, starts)| starts).collect();
+    let opaque = out.starts.iter().any(|starts| {
+        matches!(
+            starts,
+            Starts::Opaque(_) | Starts::File { .. } | Starts::Code { .. }
+        )
+    });
+    out.transparent =
+        entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
+    out.only_reads = only_reads(&reading, &out);
+    out.roles = reading.roles;
+    out.options = reading.options;
+    out
+}
+
+/// The value of an option, and what the option does beyond it.
+fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) {
+    let spec = found.spec;
+    let value = found.value.as_ref();
+    let text = value.and_then(|value| value.word.text());
+    if text.is_some_and(|text| spec.harmless.contains(&text)) {
+        return;
+    }
+    if let Some(what) = spec.escalates {
+        judge.escalate(what, found.at);
+    }
+    let Some(value) = value else {
+        // `xargs python -c`: the code comes later.
+        if matches!(spec.slot.kind, Kind::Code | Kind::Program) && spec.takes != Takes::Attached {
+            judge.escalate("runs code that is given in an option", found.at);
+        }
+        return;
+    };
+    // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
+    let other = |(name, slot): (&'static str, Slot)| spec.names.contains(&name).then_some(slot);
+    let slot = reading
+        .found
+        .iter()
+        .flat_map(|found| found.spec.sets)
+        .find_map(|set| match set {
+            Set::Value(name, slot) => other((name, *slot)),
+            _ => None,
+        });
+    let (inside, below) = (judge.dir.clone(), std::mem::take(&mut judge.below));
+    if entry.style == Style::Bundle {
+        judge.dir = None;
+    }
+    judge.value(
+        slot.unwrap_or(spec.slot),
+        &value.word,
+        value.at,
+        found.at,
+        value.whole && spec.takes != Takes::Attached,
+    );
+    (judge.dir, judge.below) = (inside, below);
+}
+
+/// The folder that relative operands start from (`git -C`, `tar -C`, `make -C`).
+fn folder(reading: &Reading) -> Option<Word> {
+    let folders = reading
+        .found
+        .iter()
+        .filter(|found| found.spec.slot.kind == Kind::Dir);
+    folders
+        .filter_map(|found| found.value.as_ref())
+        .map(|value| value.word.clone())
+        .reduce(|base, next| super::values::join(&base, &next))
+}
+
+/// The operands, each as the entry says; returns how many were paths.
+fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) -> usize {
+    let started = match entry.starts {
+        // Script, code and their arguments: see `starts`.
+        Start::Shell | Start::Code | Start::Source => return 0,
+        _ => reading.rest.is_some(),
+    };
+    let default = Slot {
+        kind: if reading.stray.is_some() {
+            Kind::Maybe
+        } else {
+            Kind::Text
+        },
+        named: false,
+    };
+    let signature = entry.operands.unwrap_or(Signature {
+        first: &[],
+        rest: default,
+        last: &[],
+    });
+    let replaced = reading.replaced();
+    let first = if reading.sets(Set::NoFirst) {
+        &[]
+    } else {
+        signature.first
+    };
+    let last = if replaced.is_some() || reading.sets(Set::NoLast) {
+        &[]
+    } else {
+        signature.last
+    };
+    let count = reading.operands.len();
+    // With `--` before it a revision is surely a path.
+    let dashes = words
+        .iter()
+        .position(|word| word.text() == Some("--"))
+        .unwrap_or(usize::MAX);
+    let below = judge.below;
+    let mut paths = 0;
+    for (nth, at) in reading.operands.iter().enumerate() {
+        let Some(word) = words.get(*at) else { continue };
+        if let Some(pair) = pair(entry, word) {
+            judge.value(pair.0, &pair.1, *at, *at, false);
+            paths += 1;
+            continue;
+        }
+        let (mut slot, mut naming) = (signature.rest, *at);
+        judge.below = below;
+        if let Some(kind) = first.get(nth) {
+            slot = *kind;
+            judge.below = false;
+        } else if nth + last.len() >= count && !last.is_empty() {
+            // `cp a *`: the last of several names is written, the others are read.
+            let several = may_be_several(word);
+            let enough = count > first.len() + last.len();
+            if several || !enough {
+                judge.value(slot, word, *at, *at, true);
+            }
+            if !several && !enough {
+                continue;
+            }
+            slot = last
+                .get(nth + last.len() - count)
+                .copied()
+                .unwrap_or(signature.rest);
+            judge.below = false;
+        } else if let Some((kind, option)) = replaced {
+            (slot, naming) = (kind, option);
+        }
+        if *at > dashes {
+            slot.kind = match slot.kind {
+                Kind::Revision => Kind::Read,
+                Kind::Tree => Kind::WriteBelow,
+                kind => kind,
+            };
+        }
+        // A word before this one may be an option that takes the place of the text: `grep $X .env`.
+        if slot.kind == Kind::Text
+            && !slot.named
+            && nth < first.len()
+            && reading.doubt.is_some_and(|doubt| doubt < *at)
+        {
+            slot.kind = Kind::Maybe;
+        }
+        paths += usize::from(!matches!(slot.kind, Kind::Text | Kind::Sed | Kind::Awk));
+        if !(started && entry.transparent && slot.kind == Kind::Text) {
+            judge.value(slot, word, *at, naming, true);
+        }
+    }
+    judge.below = below;
+    paths
+}
+
+/// Whether the word may stand for several.
+fn may_be_several(word: &Word) -> bool {
+    word.splits || (word.text().is_none() && !word.is_unknown())
+}
+
+/// `of=FILE` of `dd`.
+fn pair(entry: &Entry, word: &Word) -> Option<(Slot, Word)> {
+    let (name, _) = word.prefix().split_once('=')?;
+    let spec = entry.pairs.iter().find(|spec| spec.names.contains(&name))?;
+    Some((spec.slot, super::reading::cut(word, name.len() + 1)))
+}
+
+/// Works on `.` where no path is given, and writes unknown names where an archive is unpacked.
+fn implied(
+    reading: &Reading,
+    entry: &Entry,
+    words: &[Word],
+    paths: usize,
+    stdin: Stdin,
+    judge: &mut Judge,
+) {
+    let here = || words.first().map(|word| Word::known(".", word.span));
+    if paths == 0 && (entry.implied || reading.sets(Set::Implied)) {
+        let Some(here) = here() else { return };
+        let replaced = reading.replaced();
+        let (slot, naming) =
+            replaced.unwrap_or((entry.operands.map_or(TEXT, |operands| operands.rest), 0));
+        // `rg x` searches what is fed to it, where something is.
+        if slot.kind != Kind::ReadShown || stdin == Stdin::None {
+            judge.value(slot, &here, words.len(), naming, false);
+        }
+    }
+    for found in &reading.found {
+        for set in found.spec.sets {
+            if let (Set::Here(slot), Some(here)) = (set, here()) {
+                judge.value(*slot, &here, words.len(), found.at, false);
+            }
+        }
+    }
+    if (entry.into || reading.sets(Set::Into)) && !reading.sets(Set::Stop) {
+        let Some(here) = here() else { return };
+        let dir = judge.dir.clone();
+        let value = dir.unwrap_or(here);
+        judge.path(
+            &value,
+            words.len(),
+            None,
+            Mode::Write,
+            Reach::SomethingBelow,
+            true,
+        );
+    }
+}
+
+/// Whether everything the command does by itself is reading.
+fn only_reads(reading: &Reading, out: &Outcome) -> bool {
+    let own = reading.entries.iter().rev().find_map(|entry| entry.does);
+    let mut set = reading
+        .found
+        .iter()
+        .flat_map(|found| found.spec.sets)
+        .filter_map(|set| match set {
+            Set::Does(does) => Some(*does),
+            _ => None,
+        });
+    let does = set.next_back().or(own).unwrap_or(Does::Reads);
+    let writes = |effect: &Effect| {
+        matches!(
+            effect.what,
+            What::Path {
+                mode: Mode::Write,
+                certain: true,
+                ..
+            }
+        )
+    };
+    let runs = |starts: &Starts| {
+        !matches!(
+            starts,
+            Starts::Words { .. } | Starts::Script { .. } | Starts::Joined { .. }
+        )
+    };
+    matches!(does, Does::Nothing | Does::Reads | Does::Connects)
+        && reading.stray.is_none()
+        && !out.effects.iter().any(writes)
+        && out.escalations.is_empty()
+        && !out.starts.iter().any(runs)
+}

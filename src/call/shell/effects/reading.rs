@@ -1,0 +1,586 @@
+//! The words of a known program, read as the program itself will read them.
+//!
+//! In: the words and the program's entry. Out: a [`Reading`]: roles, options with their values, operands,
+//! the subcommand, where a started command begins. Says nothing about what any of it does.
+
+use super::{Opt, Role};
+use crate::call::programs::{Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
+use crate::call::word::{Piece, Word};
+
+/// An option of the table, found among the words.
+pub(super) struct Found {
+    pub spec: &'static Spec,
+    /// Index of the word it stands in.
+    pub at: usize,
+    pub value: Option<Value>,
+}
+
+/// The value of an option.
+pub(super) struct Value {
+    pub word: Word,
+    /// Index of the word that holds it.
+    pub at: usize,
+    /// It is all of that word.
+    pub whole: bool,
+}
+
+/// A command's words, read.
+pub(super) struct Reading {
+    /// The program's entry and those of its subcommands, outermost first.
+    pub entries: Vec<&'static Entry>,
+    /// The word that chose each of them; the program's own is 0.
+    pub chosen: Vec<usize>,
+    pub roles: Vec<Role>,
+    pub options: Vec<Opt>,
+    pub found: Vec<Found>,
+    pub operands: Vec<usize>,
+    /// `NAME=value` operands before the started words.
+    pub assignments: Vec<usize>,
+    /// Commands inside the expression (`find -exec`): first word, one past the last.
+    pub commands: Vec<(usize, usize)>,
+    /// Where the words of the started command begin.
+    pub rest: Option<usize>,
+    /// A word that may be an option, or an option that the table does not list, stands here.
+    pub doubt: Option<usize>,
+    /// A subcommand that the table does not know.
+    pub stray: Option<usize>,
+    /// Values of options that the table does not list (`--file=x`).
+    pub loose: Vec<(usize, Word)>,
+    /// An option that the table does not list stands right before a word that is the subcommand, or its value.
+    pub hidden: Option<usize>,
+}
+
+impl Reading {
+    /// The entry of the innermost subcommand.
+    pub fn entry(&self) -> Option<&'static Entry> {
+        self.entries.last().copied()
+    }
+
+    /// What an option makes of the operands, and where it stands.
+    pub fn replaced(&self) -> Option<(Slot, usize)> {
+        self.found.iter().find_map(|found| {
+            found.spec.sets.iter().find_map(|set| match set {
+                Set::Rest(slot) => Some((*slot, found.at)),
+                _ => None,
+            })
+        })
+    }
+
+    /// Whether an option sets this.
+    pub fn sets(&self, wanted: Set) -> bool {
+        self.found
+            .iter()
+            .any(|found| found.spec.sets.contains(&wanted))
+    }
+}
+
+/// Reads the words of a program; `sub` is a subcommand that its name already chose (`git-reset`).
+pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static Entry>) -> Reading {
+    let mut reading = Reading {
+        entries: vec![entry],
+        chosen: vec![0],
+        roles: vec![Role::Operand; words.len()],
+        options: Vec::new(),
+        found: Vec::new(),
+        operands: Vec::new(),
+        assignments: Vec::new(),
+        commands: Vec::new(),
+        rest: None,
+        doubt: None,
+        stray: None,
+        loose: Vec::new(),
+        hidden: None,
+    };
+    if let Some(sub) = sub {
+        reading.entries.push(sub);
+        reading.chosen.push(0);
+    }
+    Reader {
+        words,
+        at: 1,
+        ended: false,
+        unlisted: None,
+        reading: &mut reading,
+    }
+    .run();
+    reading
+}
+
+struct Reader<'w> {
+    words: &'w [Word],
+    at: usize,
+    /// No further word is an option.
+    ended: bool,
+    /// The last option that the table does not list, without a value.
+    unlisted: Option<usize>,
+    reading: &'w mut Reading,
+}
+
+impl Reader<'_> {
+    fn run(mut self) {
+        self.role(0, Role::Program);
+        while let Some(word) = self.words.get(self.at) {
+            let at = self.at;
+            let style = self.style();
+            let plain = self.ended || style == Style::Plain;
+            let prefix = word.prefix();
+            let pure = word.text().is_some();
+            if plain {
+                self.operand(at);
+            } else if prefix.starts_with("--") && style != Style::Single {
+                if prefix == "--" && pure {
+                    self.role(at, Role::Option);
+                    self.ended = true;
+                    self.at += 1;
+                    // After `--` a launcher's command begins: no subcommand, no option.
+                } else {
+                    self.long(word, at);
+                }
+            } else if prefix.starts_with('-') && (prefix.len() > 1 || !pure) {
+                if style == Style::Single {
+                    self.long(word, at)
+                } else {
+                    self.cluster(word, at, 1)
+                }
+            } else if prefix.len() > 1
+                && prefix.starts_with('+')
+                && self.spec(prefix.get(..2).unwrap_or("")).is_some()
+            {
+                self.cluster(word, at, 1);
+            } else if at == 1 && style == Style::Bundle && pure && !prefix.contains('/') {
+                self.cluster(word, at, 0);
+            } else {
+                if prefix.is_empty() && !pure {
+                    self.reading.doubt.get_or_insert(at);
+                }
+                self.operand(at);
+            }
+            if self.reading.rest.is_some() {
+                break;
+            }
+        }
+    }
+
+    fn role(&mut self, at: usize, role: Role) {
+        if let Some(slot) = self.reading.roles.get_mut(at) {
+            *slot = role;
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.reading.entry().map_or(Style::Gnu, |entry| entry.style)
+    }
+
+    /// The entries whose options are read at this point: the innermost subcommand's, then those above it.
+    fn levels(&self) -> impl Iterator<Item = &'static Entry> {
+        let depth = self.reading.entries.len();
+        let levels = self.reading.entries.iter().enumerate().rev();
+        levels
+            .filter(move |(level, entry)| level + 1 == depth || !entry.strict)
+            .map(|(_, entry)| *entry)
+    }
+
+    fn spec(&self, name: &str) -> Option<&'static Spec> {
+        self.levels().find_map(|entry| entry.option(name))
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &'static Spec> {
+        self.levels().flat_map(|entry| entry.options)
+    }
+
+    fn operand(&mut self, at: usize) {
+        self.at = at + 1;
+        let Some(word) = self.words.get(at) else {
+            return;
+        };
+        let Some(entry) = self.reading.entry() else {
+            return;
+        };
+        let text = word.text();
+        if entry.style == Style::Single && matches!(text, Some("(" | ")" | "!" | ",")) {
+            return self.role(at, Role::Option);
+        }
+        if self.reading.operands.is_empty()
+            && self.reading.stray.is_none()
+            && !entry.subs.is_empty()
+            && !self.ended
+        {
+            if let Some(sub) = text.and_then(|text| entry.sub(text)) {
+                self.reading.entries.push(sub);
+                self.reading.chosen.push(at);
+                self.reading.hidden = self
+                    .reading
+                    .hidden
+                    .or(self.unlisted.filter(|option| option + 1 == at));
+                self.skip_before(at);
+                return self.role(at, Role::Subcommand);
+            }
+            // `cargo +nightly build`.
+            if at == 1 && text.is_some_and(|text| text.starts_with('+')) {
+                return self.role(at, Role::Skipped);
+            }
+            if entry.operands.is_none() {
+                // `kubectl --unlisted value delete x`: the subcommand comes after the value.
+                if let Some(option) = self.unlisted.filter(|option| option + 1 == at) {
+                    self.reading.hidden.get_or_insert(option);
+                    return self.role(at, Role::Skipped);
+                }
+                self.reading.stray = Some(at);
+                self.skip_before(at);
+                return self.role(at, Role::Subcommand);
+            }
+        }
+        let begins = match entry.starts {
+            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel => {
+                !self.reading.sets(Set::Stop)
+            }
+            _ => false,
+        };
+        if begins {
+            let name = match text {
+                Some("-") => text, // `env -`: an empty environment
+                _ => word.prefix().split_once('=').map(|(name, _)| name),
+            };
+            if entry.assignments
+                && self.reading.operands.len() >= entry.skip
+                && name.is_some_and(|name| !name.is_empty())
+            {
+                self.reading.assignments.push(at);
+                return self.role(at, Role::Skipped);
+            }
+            if self.reading.operands.len() >= entry.skip {
+                return self.begin(at, entry);
+            }
+            self.reading.operands.push(at);
+            if entry.transparent {
+                self.role(at, Role::Skipped);
+            }
+            self.ended |= entry.style == Style::Posix;
+            return;
+        }
+        self.reading.operands.push(at);
+        if entry.style == Style::Posix
+            || matches!(entry.starts, Start::Shell | Start::Code | Start::Source)
+        {
+            self.ended = true;
+        }
+    }
+
+    /// The started command begins here.
+    fn begin(&mut self, at: usize, entry: &Entry) {
+        // `timeout 5 -- rm x`.
+        let dashes = self
+            .words
+            .get(at)
+            .is_some_and(|word| word.text() == Some("--"));
+        let at = if dashes && at + 1 < self.words.len() {
+            at + 1
+        } else {
+            at
+        };
+        self.reading.rest = Some(at);
+        self.skip_before(at);
+        // Who runs it, or where, stays a word that patterns see: `ssh * uptime`.
+        if !entry.transparent {
+            for at in self.reading.operands.clone() {
+                self.role(at, Role::Operand);
+            }
+        }
+        for at in at..self.words.len() {
+            self.role(at, Role::Rest);
+        }
+        self.at = self.words.len();
+    }
+
+    /// Options and their values before this word are no words of the subcommand or the started command.
+    fn skip_before(&mut self, end: usize) {
+        for role in self.reading.roles.iter_mut().take(end) {
+            if matches!(role, Role::Option | Role::Value | Role::Operand) {
+                *role = Role::Skipped;
+            }
+        }
+    }
+
+    /// `--name`, `--name=value`; `-name` for a program with one dash.
+    fn long(&mut self, word: &Word, at: usize) {
+        self.at = at + 1;
+        self.role(at, Role::Option);
+        let prefix = word.prefix();
+        let (name, tail) = match prefix.split_once('=') {
+            Some((name, _)) => (name, Some(name.len() + 1)),
+            None => (prefix, None),
+        };
+        if word.text().is_none() && tail.is_none() {
+            // `--$X`, `--out*`: any option that begins so, with any value.
+            self.reading.doubt.get_or_insert(at);
+            self.reading.options.push(Opt {
+                names: vec![word.shown()],
+                value: None,
+                at,
+                sure: false,
+            });
+            return;
+        }
+        // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
+        let single = self.style() == Style::Single;
+        let name = if single {
+            name.strip_prefix('-')
+                .filter(|rest| rest.starts_with('-'))
+                .unwrap_or(name)
+        } else {
+            name
+        };
+        let spec = self.spec(name).or_else(|| {
+            if single {
+                self.attached(name)
+            } else {
+                self.shortened(name)
+            }
+        });
+        let Some(spec) = spec else {
+            let value = tail.map(|tail| cut(word, tail));
+            return self.unlisted(name.to_owned(), value, at, true);
+        };
+        let value = tail.map(|tail| Value {
+            word: cut(word, tail),
+            at,
+            whole: false,
+        });
+        let value = value.or_else(|| {
+            match (
+                single,
+                spec.names.iter().find(|known| name.starts_with(**known)),
+            ) {
+                (true, Some(known)) if known.len() < name.len() => Some(Value {
+                    word: cut(word, known.len()),
+                    at,
+                    whole: false,
+                }),
+                _ => None,
+            }
+        });
+        let known = spec
+            .names
+            .iter()
+            .find(|known| **known == name)
+            .or_else(|| spec.names.iter().find(|known| known.starts_with(name)));
+        self.option(spec, known.copied().unwrap_or(name), value, at);
+    }
+
+    /// A unique beginning of a long option: `--forc`.
+    fn shortened(&self, name: &str) -> Option<&'static Spec> {
+        if name.len() < 3 || matches!(name, "--help" | "--version") {
+            return None;
+        }
+        let mut fitting = self.specs().filter(|spec| {
+            spec.names
+                .iter()
+                .any(|known| known.starts_with(name) && known.starts_with("--"))
+        });
+        let first = fitting.next()?;
+        fitting
+            .all(|other| std::ptr::eq(first, other))
+            .then_some(first)
+    }
+
+    /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
+    fn attached(&self, name: &str) -> Option<&'static Spec> {
+        self.specs().find(|spec| {
+            spec.takes == Takes::Attached
+                && spec
+                    .names
+                    .iter()
+                    .any(|known| known.len() == 2 && name.starts_with(*known))
+        })
+    }
+
+    /// `-abc`: options up to the first that takes a value.
+    fn cluster(&mut self, word: &Word, at: usize, skip: usize) {
+        self.at = at + 1;
+        self.role(at, Role::Option);
+        let prefix = word.prefix();
+        let letters = prefix.get(skip..).unwrap_or("");
+        let sign = if skip == 0 {
+            "-"
+        } else {
+            prefix.get(..1).unwrap_or("-")
+        };
+        // `head -5`, `kill -9`, `git log -3`.
+        if !letters.is_empty()
+            && letters.bytes().all(|b| b.is_ascii_digit())
+            && word.text().is_some()
+            && self.spec(prefix.get(..2).unwrap_or("")).is_none()
+        {
+            self.reading.options.push(Opt {
+                names: vec![prefix.to_owned()],
+                value: None,
+                at,
+                sure: true,
+            });
+            return;
+        }
+        // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
+        let whole = self.spec(prefix).filter(|_| letters.len() > 1);
+        if let Some(spec) = whole {
+            return self.option(spec, prefix, None, at);
+        }
+        let mut buffer = String::with_capacity(4);
+        for (offset, letter) in letters.char_indices() {
+            buffer.clear();
+            buffer.push_str(sign);
+            buffer.push(letter);
+            let after = skip + offset + letter.len_utf8();
+            let Some(spec) = self.spec(&buffer) else {
+                self.unlisted(buffer.clone(), None, at, letter.is_ascii_alphanumeric());
+                continue;
+            };
+            let tail = after < prefix.len() || word.pieces.len() > 1;
+            match spec.takes {
+                Takes::Nothing | Takes::Next => self.option(spec, &buffer, None, at),
+                // In `tar xfz a b` each value is a word of its own, in order.
+                Takes::Value | Takes::Two if skip == 0 => self.option(spec, &buffer, None, at),
+                Takes::Value | Takes::Attached | Takes::Two if tail => {
+                    let value = Value {
+                        word: cut(word, after),
+                        at,
+                        whole: false,
+                    };
+                    return self.option(spec, &buffer, Some(value), at);
+                }
+                Takes::Value | Takes::Attached | Takes::Two => self.option(spec, &buffer, None, at),
+            }
+        }
+        if word.text().is_none() {
+            // `-r$X`: more letters, perhaps with a value.
+            self.reading.doubt.get_or_insert(at);
+            self.reading.options.push(Opt {
+                names: vec![word.shown()],
+                value: None,
+                at,
+                sure: false,
+            });
+        }
+    }
+
+    /// An option that the table does not list: it takes no value, for the table lists all that do.
+    fn unlisted(&mut self, name: String, value: Option<Word>, at: usize, sure: bool) {
+        let launches = self.reading.entry().is_some_and(|entry| {
+            matches!(
+                entry.starts,
+                Start::Words | Start::WordsMore | Start::Joined | Start::Shell | Start::Parallel
+            )
+        });
+        if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {
+            self.reading.doubt.get_or_insert(at);
+        }
+        match &value {
+            Some(value) => self.reading.loose.push((at, value.clone())),
+            None if !matches!(
+                name.as_str(),
+                "--help" | "-h" | "--version" | "-V" | "-v" | "--verbose" | "-q" | "--quiet"
+            ) =>
+            {
+                self.unlisted = Some(at)
+            }
+            None => {}
+        }
+        self.reading.options.push(Opt {
+            names: vec![name],
+            value,
+            at,
+            sure,
+        });
+    }
+
+    fn option(&mut self, spec: &'static Spec, typed: &str, value: Option<Value>, at: usize) {
+        let mut value = value;
+        let mut names = Vec::with_capacity(spec.names.len());
+        names.push(typed.to_owned());
+        names.extend(
+            spec.names
+                .iter()
+                .filter(|name| **name != typed)
+                .map(|name| (*name).to_owned()),
+        );
+        if spec.slot.kind == Kind::Command {
+            self.reading.options.push(Opt {
+                names,
+                value: None,
+                at,
+                sure: true,
+            });
+            self.reading.found.push(Found {
+                spec,
+                at,
+                value: None,
+            });
+            return self.command();
+        }
+        let wanted = match spec.takes {
+            Takes::Value | Takes::Next if value.is_none() => 1,
+            Takes::Two if value.is_none() => 2,
+            Takes::Two => 1,
+            _ => 0,
+        };
+        for _ in 0..wanted {
+            if let Some(next) = self.words.get(self.at) {
+                value = Some(Value {
+                    word: next.clone(),
+                    at: self.at,
+                    whole: true,
+                });
+                self.role(self.at, Role::Value);
+                self.at += 1;
+            }
+        }
+        self.reading.options.push(Opt {
+            names,
+            value: value.as_ref().map(|value| value.word.clone()),
+            at,
+            sure: true,
+        });
+        if spec.sets.contains(&Set::End) {
+            self.ended = true;
+        }
+        self.reading.found.push(Found { spec, at, value });
+    }
+
+    /// The words of `-exec` up to `;`, or to `+` after `{}`.
+    fn command(&mut self) {
+        let from = self.at;
+        let mut before = "";
+        while let Some(word) = self.words.get(self.at) {
+            let text = word.text().unwrap_or("");
+            if text == ";" || (text == "+" && before == "{}") {
+                break;
+            }
+            before = text;
+            self.role(self.at, Role::Rest);
+            self.at += 1;
+        }
+        self.reading.commands.push((from, self.at));
+        self.role(self.at, Role::Option);
+        self.at += 1;
+    }
+}
+
+/// The word without its first bytes, which are text.
+pub(super) fn cut(word: &Word, bytes: usize) -> Word {
+    let mut out = Word {
+        pieces: Vec::with_capacity(word.pieces.len()),
+        span: word.span,
+        splits: word.splits,
+    };
+    for (at, piece) in word.pieces.iter().enumerate() {
+        match piece {
+            Piece::Text(text) if at == 0 => {
+                let rest = text.get(bytes..).unwrap_or("");
+                if !rest.is_empty() {
+                    out.pieces.push(Piece::Text(rest.to_owned()));
+                }
+            }
+            piece => out.pieces.push(piece.clone()),
+        }
+    }
+    out
+}

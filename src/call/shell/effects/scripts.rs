@@ -1,0 +1,416 @@
+//! `sed` scripts and `awk` programs: the files they touch and the commands they run.
+//!
+//! In: the text of the script. Out: [`Touch`]es. No interpreter: it finds its way past addresses, strings and
+//! regular expressions, and where it loses it, it says [`Touch::Unclear`] rather than nothing.
+
+use crate::call::access::Mode;
+
+/// What a script does besides printing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// Reads or writes this file.
+    File(Mode, String),
+    /// Runs a command; its text, where it is constant.
+    Runs(Option<String>),
+    /// Not understood, or computed: what may happen.
+    Unclear(&'static str),
+}
+
+const LOST: Touch =
+    Touch::Unclear("its script is not understood: it may write files or run commands");
+
+/// What a `sed` script does.
+pub(super) fn sed(script: &str) -> Vec<Touch> {
+    let mut out = Vec::new();
+    let mut sed = Sed {
+        rest: script,
+        out: &mut out,
+    };
+    if sed.commands().is_none() {
+        out.push(LOST);
+    }
+    out
+}
+
+struct Sed<'s> {
+    rest: &'s str,
+    out: &'s mut Vec<Touch>,
+}
+
+impl Sed<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let next = chars.next();
+        self.rest = chars.as_str();
+        next
+    }
+
+    fn skip(&mut self, what: impl Fn(char) -> bool) {
+        self.rest = self.rest.trim_start_matches(what);
+    }
+
+    /// The rest of the line.
+    fn line(&mut self) -> String {
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        line.trim_start().to_owned()
+    }
+
+    /// None: it lost its way.
+    fn commands(&mut self) -> Option<()> {
+        loop {
+            self.skip(|c| c.is_whitespace() || c == ';');
+            let Some(c) = self.peek() else {
+                return Some(());
+            };
+            if c == '#' {
+                self.line();
+                continue;
+            }
+            self.addresses()?;
+            self.skip(|c| c.is_whitespace() || c == '!');
+            self.command()?;
+        }
+    }
+
+    fn addresses(&mut self) -> Option<()> {
+        loop {
+            self.skip(|c| c == ' ' || c == '\t');
+            match self.peek()? {
+                '/' => {
+                    self.next();
+                    self.delimited('/', true)?;
+                    self.skip(|c| c == 'I' || c == 'M');
+                }
+                '\\' => {
+                    self.next();
+                    let mark = self.next()?;
+                    self.delimited(mark, true)?;
+                    self.skip(|c| c == 'I' || c == 'M');
+                }
+                '0'..='9' | '$' | '~' | '+' => {
+                    self.skip(|c| c.is_ascii_digit() || matches!(c, '$' | '~' | '+'))
+                }
+                ',' => {
+                    self.next();
+                }
+                _ => return Some(()),
+            }
+        }
+    }
+
+    /// Up to the next `mark`; backslashes and, in a regular expression, brackets hide it.
+    fn delimited(&mut self, mark: char, regex: bool) -> Option<()> {
+        loop {
+            match self.next()? {
+                c if c == mark => return Some(()),
+                '\\' => {
+                    self.next()?;
+                }
+                '[' if regex => {
+                    self.skip_once('^');
+                    self.skip_once(']');
+                    loop {
+                        match self.next()? {
+                            ']' => break,
+                            '[' => {
+                                if let Some(kind) =
+                                    self.peek().filter(|c| matches!(c, ':' | '.' | '='))
+                                {
+                                    self.next();
+                                    let end = format!("{kind}]");
+                                    let at = self.rest.find(&end)?;
+                                    self.rest = self.rest.get(at + 2..)?;
+                                }
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn skip_once(&mut self, c: char) {
+        self.rest = self.rest.strip_prefix(c).unwrap_or(self.rest);
+    }
+
+    fn command(&mut self) -> Option<()> {
+        match self.next()? {
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
+            | 'F' | 'z' => {}
+            'q' | 'Q' | 'l' | 'L' => self.skip(|c| c.is_ascii_digit() || c == ' '),
+            ':' | 'b' | 't' | 'T' | 'v' => self.skip(|c| !matches!(c, ';' | '\n' | '}')),
+            'a' | 'i' | 'c' => loop {
+                // Text: its lines go on while they end in a backslash.
+                let line = self.line();
+                if !line.ends_with('\\') || self.rest.is_empty() {
+                    break;
+                }
+            },
+            'r' | 'R' => self.file(Mode::Read),
+            'w' | 'W' => self.file(Mode::Write),
+            'e' => {
+                let command = self.line();
+                self.out.push(Touch::Runs(
+                    Some(command).filter(|command| !command.is_empty()),
+                ));
+            }
+            'y' => {
+                let mark = self.next()?;
+                self.delimited(mark, false)?;
+                self.delimited(mark, false)?;
+            }
+            's' => {
+                let mark = self.next()?;
+                self.delimited(mark, true)?;
+                self.delimited(mark, false)?;
+                loop {
+                    match self.peek() {
+                        Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => {
+                            self.next();
+                        }
+                        Some('e') => {
+                            self.next();
+                            self.out.push(Touch::Runs(None));
+                        }
+                        Some('w') => {
+                            self.next();
+                            self.file(Mode::Write);
+                            break;
+                        }
+                        _ => break,
+                    }
+                }
+            }
+            _ => return None,
+        }
+        // What follows a command: its end, a closing brace, a comment.
+        self.skip(|c| c == ' ' || c == '\t' || c == '\r');
+        match self.peek() {
+            None | Some(';' | '\n' | '}' | '#') => Some(()),
+            // After `{` the next command begins at once; after text and file names it is a new line.
+            Some(_) => Some(()),
+        }
+    }
+
+    fn file(&mut self, mode: Mode) {
+        let name = self.line();
+        if !matches!(
+            name.as_str(),
+            "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/null" | ""
+        ) {
+            self.out.push(Touch::File(mode, name));
+        }
+    }
+}
+
+/// What an `awk` program does.
+pub(super) fn awk(program: &str) -> Vec<Touch> {
+    let tokens = tokens(program);
+    let mut out = Vec::new();
+    // The depth of brackets where a `print` began: there a `>` is a redirection.
+    let (mut depth, mut printing) = (0_i32, None);
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1);
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth -= 1,
+            Token::End => printing = None,
+            Token::Name("print" | "printf") => printing = Some(depth),
+            Token::Name("system") => out.push(Touch::Runs(
+                match (tokens.get(at + 2), tokens.get(at + 3)) {
+                    (Some(Token::Text(command)), Some(Token::Close)) => Some(command.clone()),
+                    _ => None,
+                },
+            )),
+            Token::Name("getline") => {}
+            Token::Name("ARGV") if assigned(&tokens, at) => {
+                out.push(Touch::Unclear("its program chooses the files it reads"))
+            }
+            Token::Pipe => {
+                // `print | "cmd"`, `"cmd" | getline`.
+                let command = match (before, next) {
+                    (Some(Token::Text(command)), Some(Token::Name("getline"))) => Some(command),
+                    (_, Some(Token::Text(command))) => Some(command),
+                    _ => None,
+                };
+                out.push(Touch::Runs(command.cloned()));
+            }
+            Token::Less if reads(&tokens, at) => {
+                out.push(file(Mode::Read, next, tokens.get(at + 2)))
+            }
+            Token::More if printing == Some(depth) => {
+                out.push(file(Mode::Write, next, tokens.get(at + 2)))
+            }
+            Token::Special => out.push(Touch::Unclear("its program loads or calls other code")),
+            Token::Lost => out.push(LOST),
+            _ => {}
+        }
+    }
+    out.retain(|touch| !matches!(touch, Touch::File(_, name) if matches!(name.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/null" | "-")));
+    out
+}
+
+/// Whether `ARGV` is set here rather than read: an assignment follows in the same statement.
+fn assigned(tokens: &[Token], at: usize) -> bool {
+    tokens
+        .iter()
+        .skip(at)
+        .take_while(|token| !matches!(token, Token::End))
+        .any(|token| matches!(token, Token::Assign))
+}
+
+/// Whether this `<` belongs to a `getline`.
+fn reads(tokens: &[Token], at: usize) -> bool {
+    tokens
+        .iter()
+        .take(at)
+        .rev()
+        .take_while(|token| !matches!(token, Token::End))
+        .take(6)
+        .any(|token| matches!(token, Token::Name("getline")))
+}
+
+/// The file of a redirection: constant, or anything.
+fn file(mode: Mode, name: Option<&Token>, after: Option<&Token>) -> Touch {
+    match (name, after) {
+        (Some(Token::Text(name)), None | Some(Token::End | Token::Close))
+            if !name.starts_with("/inet") && !name.contains('\\') =>
+        {
+            Touch::File(mode, name.clone())
+        }
+        _ if mode == Mode::Read => {
+            Touch::Unclear("its program reads a file whose name it computes")
+        }
+        _ => Touch::Unclear("its program writes a file whose name it computes"),
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Token<'s> {
+    Name(&'s str),
+    Text(String),
+    Open,
+    Close,
+    /// A statement's end: `;`, a newline, a brace.
+    End,
+    Pipe,
+    Less,
+    More,
+    Assign,
+    /// `@include`, `@load`, an indirect call.
+    Special,
+    /// A number, an operator, a regular expression.
+    Value,
+    Operator,
+    Lost,
+}
+
+fn tokens(program: &str) -> Vec<Token<'_>> {
+    let mut out: Vec<Token> = Vec::new();
+    let mut rest = program;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..).unwrap_or("");
+        let second = after.chars().next();
+        let (token, taken) = match c {
+            ' ' | '\t' | '\r' => (None, 1),
+            '\\' if second == Some('\n') => (None, 2),
+            '#' => (None, rest.find('\n').unwrap_or(rest.len())),
+            '"' => match string(after) {
+                Some((text, len)) => (Some(Token::Text(text)), len + 1),
+                None => (Some(Token::Lost), rest.len()),
+            },
+            '/' if regex_begins(out.last()) => match regex(after) {
+                Some(len) => (Some(Token::Value), len + 1),
+                None => (Some(Token::Lost), rest.len()),
+            },
+            '(' | '[' => (Some(Token::Open), 1),
+            ')' | ']' => (Some(Token::Close), 1),
+            '{' | '}' | ';' | '\n' => (Some(Token::End), 1),
+            '|' if second == Some('|') => (Some(Token::Operator), 2),
+            '|' => (Some(Token::Pipe), if second == Some('&') { 2 } else { 1 }),
+            '<' if second == Some('=') => (Some(Token::Operator), 2),
+            '>' if second == Some('=') => (Some(Token::Operator), 2),
+            '<' => (Some(Token::Less), 1),
+            '>' => (Some(Token::More), if second == Some('>') { 2 } else { 1 }),
+            '=' if second == Some('=') => (Some(Token::Operator), 2),
+            '!' if second == Some('=') => (Some(Token::Operator), 2),
+            '=' => (Some(Token::Assign), 1),
+            '@' => (Some(Token::Special), 1),
+            c if c.is_ascii_digit() || c == '.' => (
+                Some(Token::Value),
+                run(rest, |c| c.is_ascii_alphanumeric() || c == '.'),
+            ),
+            c if c.is_ascii_alphabetic() || c == '_' => {
+                let len = run(rest, |c| c.is_ascii_alphanumeric() || c == '_');
+                (Some(Token::Name(rest.get(..len).unwrap_or(""))), len)
+            }
+            c => (Some(Token::Operator), c.len_utf8()),
+        };
+        out.extend(token);
+        rest = rest.get(taken..).unwrap_or("");
+    }
+    out
+}
+
+fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !of(c)).unwrap_or(text.len())
+}
+
+/// A `/` begins a regular expression where no value stands before it.
+fn regex_begins(before: Option<&Token>) -> bool {
+    match before {
+        Some(Token::Name(name)) => matches!(
+            *name,
+            "print" | "printf" | "return" | "getline" | "in" | "case"
+        ),
+        Some(Token::Text(_) | Token::Close | Token::Value) => false,
+        _ => true,
+    }
+}
+
+/// A string's text and its length with the closing quote.
+fn string(rest: &str) -> Option<(String, usize)> {
+    let mut text = String::new();
+    let mut chars = rest.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((text, at + 1)),
+            '\\' => match chars.next()?.1 {
+                'n' => text.push('\n'),
+                't' => text.push('\t'),
+                c @ ('"' | '\\' | '/') => text.push(c),
+                // Octal and hexadecimal spellings: keep them, the name is then no constant that matches.
+                c => text.extend(['\\', c]),
+            },
+            c => text.push(c),
+        }
+    }
+    None
+}
+
+/// The length of a regular expression with its closing slash.
+fn regex(rest: &str) -> Option<usize> {
+    let mut chars = rest.char_indices();
+    let mut class = false;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '/' if !class => return Some(at + 1),
+            '\\' => {
+                chars.next()?;
+            }
+            '[' => class = true,
+            ']' => class = false,
+            '\n' => return None,
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,306 @@
+//! What a known program starts: the words after it, a script, a file, standard input.
+//!
+//! In: a [`Reading`] and what is fed to the command. Out: [`Starts`], pushed on the [`Judge`].
+//! What cannot be followed is [`Starts::Opaque`], beside what was found.
+
+use super::reading::Reading;
+use super::values::Judge;
+use super::{Escalation, Starts, Stdin};
+use crate::call::access::Trigger;
+use crate::call::programs::{Entry, Kind, Set, Slot, Start};
+use crate::call::word::Word;
+
+/// What the operands start.
+pub(super) fn starts(
+    reading: &Reading,
+    entry: &Entry,
+    words: &[Word],
+    stdin: Stdin,
+    judge: &mut Judge,
+) {
+    let operands = &reading.operands;
+    let rest = reading.rest;
+    let end = words.len();
+    let opaque = |judge: &mut Judge, at: usize| {
+        let shown = words.get(at).map(Word::shown).unwrap_or_default();
+        judge.starts.push((
+            at,
+            Starts::Opaque(format!(
+                "what `{shown}` makes of the words after it cannot be computed"
+            )),
+        ));
+    };
+    // `docker $X alpine`: it may be a subcommand that starts something.
+    let computed = |at: &usize| words.get(*at).is_some_and(|word| word.text().is_none());
+    let may_start = || {
+        entry
+            .subs
+            .iter()
+            .any(|(_, sub)| sub.starts != Start::Nothing)
+    };
+    if let Some(stray) = reading.stray.filter(computed)
+        && may_start()
+    {
+        opaque(judge, stray);
+    }
+    match entry.starts {
+        Start::Nothing => {}
+        Start::Opaque => {
+            if operands.iter().any(|at| *at > 0) {
+                opaque(judge, 0);
+            }
+        }
+        Start::Words | Start::WordsMore => {
+            if let Some(from) = rest {
+                let more = entry.starts == Start::WordsMore;
+                judge.starts.push((from, Starts::Words { from, end, more }));
+            }
+            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
+                opaque(judge, doubt);
+            }
+        }
+        Start::Joined => {
+            if let Some(from) = rest {
+                judge.starts.push((from, joined(from, end, false)));
+            }
+            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
+                opaque(judge, doubt);
+            }
+        }
+        Start::Parallel => parallel(rest, words, stdin, judge),
+        Start::Shell => {
+            let arguments = shell(reading, words, stdin, judge);
+            // A script that cannot be computed is opaque by itself: `bash -c "$X"`.
+            let script = operands.first().filter(|_| reading.sets(Set::Script));
+            let splits = |at: usize| words.get(at).is_some_and(|word| word.splits);
+            if let Some(doubt) = reading
+                .doubt
+                .filter(|doubt| script != Some(doubt) || splits(*doubt))
+            {
+                opaque(judge, doubt);
+            }
+            maybe(operands, arguments, words, judge);
+        }
+        Start::Source => {
+            if let Some((at, word)) = operands.first().and_then(|at| Some((*at, words.get(*at)?))) {
+                judge.value(
+                    Slot {
+                        kind: Kind::Read,
+                        named: false,
+                    },
+                    word,
+                    at,
+                    at,
+                    true,
+                );
+                judge.starts.push((at, Starts::File { word: at }));
+                maybe(operands, 1, words, judge);
+            }
+        }
+        Start::Code => {
+            let arguments = code(reading, entry, words, stdin, judge);
+            maybe(operands, arguments, words, judge);
+        }
+    }
+}
+
+/// A shell: `-c SCRIPT`, `-s`, a script file or standard input. Returns how many operands it took.
+fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> usize {
+    let first = reading.operands.first().copied();
+    if reading.sets(Set::Stop) {
+        return 0;
+    }
+    if reading.sets(Set::Script) {
+        if let Some(word) = first {
+            let args = reading.operands.get(1).copied();
+            judge.starts.push((word, Starts::Script { word, args }));
+        }
+        return 1;
+    }
+    let input = |text: Option<&str>| {
+        matches!(
+            text,
+            Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+        )
+    };
+    let text = first.and_then(|at| words.get(at)).map(Word::text);
+    match first {
+        Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(input) => {
+            if let Some(word) = words.get(at) {
+                judge.value(
+                    Slot {
+                        kind: Kind::Read,
+                        named: false,
+                    },
+                    word,
+                    at,
+                    at,
+                    true,
+                );
+            }
+            judge.starts.push((at, Starts::File { word: at }));
+            1
+        }
+        _ => {
+            if stdin == Stdin::Fed || reading.sets(Set::Stdin) {
+                judge.starts.push((0, Starts::Stdin));
+            }
+            usize::from(text.is_some_and(input))
+        }
+    }
+}
+
+/// An interpreter: code in an option, a file of code, or standard input. Returns how many operands it took.
+fn code(
+    reading: &Reading,
+    entry: &Entry,
+    words: &[Word],
+    stdin: Stdin,
+    judge: &mut Judge,
+) -> usize {
+    let replaced = reading.replaced();
+    let first = reading
+        .operands
+        .first()
+        .and_then(|at| Some((*at, words.get(*at)?)));
+    let skips = reading.sets(Set::NoFirst)
+        || reading.sets(Set::Stop)
+        || reading
+            .found
+            .iter()
+            .any(|found| found.spec.sets.contains(&Set::End));
+    let mut taken = 0;
+    if !skips {
+        match first {
+            Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
+                judge.value(
+                    Slot {
+                        kind: Kind::Read,
+                        named: false,
+                    },
+                    word,
+                    at,
+                    at,
+                    true,
+                );
+                judge.starts.push((at, Starts::Code { word: at }));
+                taken = 1;
+            }
+            Some(_) => {
+                judge.escalations.push(Escalation {
+                    what: "runs code from standard input".to_owned(),
+                    at: Trigger::Unnamed,
+                });
+                taken = 1;
+            }
+            None if stdin == Stdin::Fed && entry.subs.is_empty() => {
+                judge.escalations.push(Escalation {
+                    what: "runs code from standard input".to_owned(),
+                    at: Trigger::Unnamed,
+                });
+            }
+            None => {}
+        }
+    }
+    if let Some((slot, option)) = replaced {
+        for at in reading.operands.iter().skip(taken) {
+            if let Some(word) = words.get(*at) {
+                judge.value(slot, word, *at, option, true);
+            }
+        }
+        return reading.operands.len();
+    }
+    taken
+}
+
+/// The arguments of a script: what it does with them is not known.
+fn maybe(operands: &[usize], from: usize, words: &[Word], judge: &mut Judge) {
+    for at in operands.iter().skip(from) {
+        if let Some(word) = words.get(*at) {
+            judge.value(
+                Slot {
+                    kind: Kind::Maybe,
+                    named: false,
+                },
+                word,
+                *at,
+                *at,
+                true,
+            );
+        }
+    }
+}
+
+/// One word is a script; several are one joined by blanks.
+fn joined(from: usize, end: usize, more: bool) -> Starts {
+    if end == from + 1 && !more {
+        Starts::Script {
+            word: from,
+            args: None,
+        }
+    } else {
+        Starts::Joined { from, end, more }
+    }
+}
+
+/// `parallel CMD ::: a b`: the command, then arguments, which are commands themselves where there is none.
+fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge) {
+    let begin = rest.unwrap_or(words.len());
+    let mark = |word: &Word| {
+        word.text()
+            .is_some_and(|text| matches!(text, ":::" | ":::+" | "::::" | "::::+"))
+    };
+    let end = words
+        .iter()
+        .enumerate()
+        .skip(begin)
+        .find(|(_, word)| mark(word))
+        .map_or(words.len(), |(at, _)| at);
+    if begin < end {
+        judge.starts.push((begin, joined(begin, end, true)));
+    } else if stdin == Stdin::Fed && end == words.len() {
+        judge.starts.push((begin, Starts::Stdin));
+    }
+    let mut files = false;
+    for (at, word) in words.iter().enumerate().skip(end) {
+        if mark(word) {
+            files = word.text().is_some_and(|text| text.starts_with("::::"));
+        } else if files {
+            judge.value(
+                Slot {
+                    kind: Kind::Read,
+                    named: false,
+                },
+                word,
+                at,
+                at,
+                true,
+            );
+            if begin == end {
+                judge.starts.push((
+                    at,
+                    Starts::Opaque(format!("runs the lines of `{}`", word.shown())),
+                ));
+            }
+        } else if begin == end {
+            judge.starts.push((
+                at,
+                Starts::Script {
+                    word: at,
+                    args: None,
+                },
+            ));
+        } else {
+            judge.value(
+                Slot {
+                    kind: Kind::Maybe,
+                    named: false,
+                },
+                word,
+                at,
+                at,
+                true,
+            );
+        }
+    }
+}

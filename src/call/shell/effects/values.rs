@@ -1,0 +1,599 @@
+//! One value of a command, by what the table says it is.
+//!
+//! In: a word and its [`Slot`]. Out: effects, escalations and started scripts, gathered in a [`Judge`].
+//! A value that cannot be computed stays in the effect as it is: who judges it sees that it may be anything.
+
+use super::reading::cut;
+use super::{Effect, Escalation, Starts, What, scripts};
+use crate::call::access::{Mode, Reach, Trigger};
+use crate::call::programs::{self, Kind, Slot};
+use crate::call::word::{Piece, Word};
+
+/// Gathers what a command does.
+pub(super) struct Judge<'w> {
+    words: &'w [Word],
+    /// The folder that relative operands start from.
+    pub dir: Option<Word>,
+    harmless: &'static [&'static str],
+    /// Paths are reached with all below them.
+    pub below: bool,
+    /// Dot files are reached too.
+    pub hidden: bool,
+    /// Effects, each with the word it came from.
+    pub effects: Vec<(usize, Effect)>,
+    pub escalations: Vec<Escalation>,
+    pub starts: Vec<(usize, Starts)>,
+}
+
+impl<'w> Judge<'w> {
+    pub fn new(words: &'w [Word], dir: Option<Word>, harmless: &'static [&'static str]) -> Self {
+        Self {
+            words,
+            dir,
+            harmless,
+            below: false,
+            hidden: false,
+            effects: Vec::new(),
+            escalations: Vec::new(),
+            starts: Vec::new(),
+        }
+    }
+
+    pub fn escalate(&mut self, what: &str, at: usize) {
+        let new = Escalation {
+            what: what.to_owned(),
+            at: Trigger::Word(at),
+        };
+        if !self.escalations.contains(&new) {
+            self.escalations.push(new);
+        }
+    }
+
+    /// A path effect. `dir` is not applied.
+    pub fn path(
+        &mut self,
+        word: &Word,
+        at: usize,
+        naming: Option<usize>,
+        mode: Mode,
+        reach: Reach,
+        certain: bool,
+    ) {
+        if word.text().is_some_and(null) {
+            return;
+        }
+        let what = What::Path {
+            mode,
+            reach,
+            certain,
+        };
+        self.effects.push((
+            at,
+            Effect {
+                what,
+                value: word.clone(),
+                naming,
+            },
+        ));
+    }
+
+    fn placed(&self, word: &Word) -> Word {
+        match &self.dir {
+            Some(dir) if !word.text().is_some_and(null) => join(dir, word),
+            _ => word.clone(),
+        }
+    }
+
+    fn reach(&self, below: bool, hidden: bool) -> Reach {
+        if below || self.below {
+            Reach::Below {
+                hidden: hidden || self.hidden,
+            }
+        } else {
+            Reach::Itself
+        }
+    }
+
+    /// Judges `word`, which is or lies in the word `at`; `naming` is the word that an allow must name where it must.
+    pub fn value(&mut self, slot: Slot, word: &Word, at: usize, naming: usize, whole: bool) {
+        let named = slot.named.then_some(naming);
+        let path = |judge: &mut Self, mode, reach| {
+            let word = judge.placed(word);
+            judge.path(&word, at, named, mode, reach, true);
+        };
+        match slot.kind {
+            Kind::Text => {
+                if slot.named {
+                    self.escalate(&format!("acts on `{}`", word.shown()), naming);
+                }
+            }
+            Kind::Maybe => self.maybe(word, at),
+            Kind::Read => path(self, Mode::Read, self.reach(false, true)),
+            Kind::ReadBelow => path(self, Mode::Read, self.reach(true, true)),
+            Kind::ReadShown => path(self, Mode::Read, self.reach(true, false)),
+            Kind::Write => path(self, Mode::Write, self.reach(false, true)),
+            Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
+            Kind::WriteInto => path(self, Mode::Write, Reach::SomethingBelow),
+            Kind::Both | Kind::BothBelow => {
+                let reach = self.reach(slot.kind == Kind::BothBelow, true);
+                path(self, Mode::Read, reach);
+                path(self, Mode::Write, reach);
+            }
+            Kind::Plus => {
+                if !word.prefix().starts_with('+') {
+                    self.escalate(&format!("sets what it shows to `{}`", word.shown()), at);
+                }
+            }
+            Kind::Name | Kind::NameBelow => {
+                let reach = self.reach(slot.kind == Kind::NameBelow, true);
+                let value = self.placed(word);
+                self.effects.push((
+                    at,
+                    Effect {
+                        what: What::Name { reach },
+                        value,
+                        naming: named,
+                    },
+                ));
+            }
+            Kind::Dir => {
+                let what = What::Name {
+                    reach: Reach::Itself,
+                };
+                self.effects.push((
+                    at,
+                    Effect {
+                        what,
+                        value: word.clone(),
+                        naming: named,
+                    },
+                ));
+            }
+            Kind::Host | Kind::Url => self.host(word, at, named),
+            Kind::RemoteRead | Kind::RemoteWrite => {
+                self.remote(word, at, named, slot.kind == Kind::RemoteWrite)
+            }
+            Kind::BoxedRead | Kind::BoxedWrite => {
+                if colon(word).is_none() {
+                    let mode = if slot.kind == Kind::BoxedRead {
+                        Mode::Read
+                    } else {
+                        Mode::Write
+                    };
+                    let reach = if mode == Mode::Read {
+                        Reach::Below { hidden: true }
+                    } else {
+                        Reach::SomethingBelow
+                    };
+                    path(self, mode, reach);
+                }
+            }
+            Kind::Volume => self.volume(word, at, naming),
+            Kind::Revision => self.revision(word, at),
+            Kind::Tree => match word.text() {
+                Some(text)
+                    if text != "."
+                        && !text.starts_with(['/', ':'])
+                        && !text.starts_with("./")
+                        && !text.starts_with("..") =>
+                {
+                    self.maybe(word, at)
+                }
+                _ => path(self, Mode::Write, self.reach(true, true)),
+            },
+            Kind::Script | Kind::Split => self.script(word, at, whole),
+            Kind::Program => {
+                self.escalate("runs a command that is given in an option", naming);
+                self.script(word, at, whole);
+            }
+            Kind::Command => {}
+            Kind::Code => self.escalate("runs code that is given in an option", naming),
+            Kind::CodeFile => {
+                path(self, Mode::Read, Reach::Itself);
+                self.escalate(&format!("runs the code in `{}`", word.shown()), naming);
+            }
+            Kind::Sed => self.sed(word, at),
+            Kind::Awk => self.awk(word, at),
+            Kind::Data => self.data(word, at, naming),
+            Kind::Header => {
+                if word.prefix().starts_with('@') {
+                    self.data(word, at, naming);
+                } else if word.shown().contains("%output{") {
+                    self.escalate("writes a file that its format names", naming);
+                }
+            }
+            Kind::Form => self.form(word, at, naming),
+            Kind::Sends => {
+                self.escalate("sends data", naming);
+                path(self, Mode::Read, Reach::Itself);
+            }
+            Kind::Assign => self.assign(word, naming),
+            Kind::Variable => self.variable(word, naming),
+            Kind::Key => self.key(word, naming),
+            Kind::Module => self.module(word, at, whole),
+        }
+    }
+
+    /// What may be a path, and then may be read or written.
+    fn maybe(&mut self, word: &Word, at: usize) {
+        if word.pieces.is_empty() {
+            return;
+        }
+        let placed = self.placed(word);
+        for mode in [Mode::Read, Mode::Write] {
+            self.path(&placed, at, None, mode, Reach::Itself, false);
+        }
+    }
+
+    fn host(&mut self, word: &Word, at: usize, naming: Option<usize>) {
+        if word.pieces.is_empty() {
+            return;
+        }
+        if word.prefix().starts_with("file://") {
+            let path = cut(word, "file://".len());
+            return self.path(&path, at, naming, Mode::Read, Reach::Itself, true);
+        }
+        // `user@host` without a scheme, as `ssh` takes it.
+        let prefix = word.prefix();
+        let user = prefix
+            .split_once('@')
+            .map(|(user, _)| user)
+            .filter(|user| !user.contains(['/', ':']));
+        let value = match user {
+            Some(user) => cut(word, user.len() + 1),
+            None => word.clone(),
+        };
+        self.effects.push((
+            at,
+            Effect {
+                what: What::Host,
+                value,
+                naming,
+            },
+        ));
+    }
+
+    /// `host:path` or a path (`scp`, `rsync`).
+    fn remote(&mut self, word: &Word, at: usize, naming: Option<usize>, write: bool) {
+        if word.prefix().contains("://") {
+            return self.host(word, at, naming);
+        }
+        if let Some(end) = colon(word) {
+            let host = word.prefix().get(..end).unwrap_or("");
+            let host = host.rsplit('@').next().unwrap_or(host);
+            return self.host(&Word::known(host, word.span), at, naming);
+        }
+        let reach = self.reach(false, true);
+        let mode = if write { Mode::Write } else { Mode::Read };
+        let reach = match (write, reach) {
+            (true, Reach::Below { .. }) => Reach::SomethingBelow,
+            (_, reach) => reach,
+        };
+        let word = self.placed(word);
+        self.path(&word, at, naming, mode, reach, true);
+    }
+
+    /// `SOURCE:TARGET[:ro]`, `type=bind,source=SOURCE,…`: a folder of this machine is handed over.
+    fn volume(&mut self, word: &Word, at: usize, naming: usize) {
+        let shown = word.shown();
+        let read_only =
+            shown.ends_with(":ro") || shown.contains(",ro") || shown.contains("readonly");
+        let fields = shown.split(',').find_map(|field| {
+            field
+                .strip_prefix("source=")
+                .or_else(|| field.strip_prefix("src="))
+        });
+        let source = match fields {
+            Some(source) => Some(Word::known(source, word.span)),
+            None if shown.contains("type=") => None,
+            None if word.text().is_none() => Some(before_colon(word)),
+            None => shown
+                .split(':')
+                .next()
+                .filter(|_| shown.contains(':'))
+                .map(|source| Word::known(source, word.span)),
+        };
+        let Some(source) = source else { return };
+        if source
+            .text()
+            .is_some_and(|text| !text.contains('/') && !text.starts_with(['.', '~']))
+        {
+            return; // a named volume
+        }
+        self.path(
+            &source,
+            at,
+            Some(naming),
+            Mode::Read,
+            Reach::Below { hidden: true },
+            true,
+        );
+        if !read_only {
+            self.path(
+                &source,
+                at,
+                Some(naming),
+                Mode::Write,
+                Reach::Below { hidden: true },
+                true,
+            );
+        }
+    }
+
+    /// A revision, `REV:path`, or a path: only protected, deny and ask rules look at it.
+    fn revision(&mut self, word: &Word, at: usize) {
+        if word.pieces.is_empty() {
+            return;
+        }
+        let value = match word.prefix().split_once(':') {
+            Some((revision, _)) => cut(word, revision.len() + 1),
+            None => word.clone(),
+        };
+        if value.pieces.is_empty() {
+            return;
+        }
+        let value = self.placed(&value);
+        self.path(&value, at, None, Mode::Read, Reach::Itself, false);
+    }
+
+    fn script(&mut self, word: &Word, at: usize, whole: bool) {
+        // `trap - EXIT`, an empty script.
+        if matches!(word.text(), Some("" | "-")) {
+            return;
+        }
+        let starts = if whole {
+            Starts::Script {
+                word: at,
+                args: None,
+            }
+        } else {
+            Starts::Value {
+                script: word.clone(),
+                at,
+            }
+        };
+        self.starts.push((at, starts));
+    }
+
+    fn sed(&mut self, word: &Word, at: usize) {
+        match word.text() {
+            Some(text) => self.touches(scripts::sed(text), word, at),
+            None => self.escalate(
+                "its script cannot be computed: it may write files or run commands",
+                at,
+            ),
+        }
+    }
+
+    fn awk(&mut self, word: &Word, at: usize) {
+        match word.text() {
+            Some(text) => self.touches(scripts::awk(text), word, at),
+            None => self.escalate(
+                "its program cannot be computed: it may write files or run commands",
+                at,
+            ),
+        }
+    }
+
+    fn touches(&mut self, touches: Vec<scripts::Touch>, word: &Word, at: usize) {
+        for touch in touches {
+            match touch {
+                scripts::Touch::File(mode, name) => {
+                    // Reading is what its program does by itself; writing must be named.
+                    let naming = (mode == Mode::Write).then_some(at);
+                    self.path(
+                        &Word::known(name, word.span),
+                        at,
+                        naming,
+                        mode,
+                        Reach::Itself,
+                        true,
+                    );
+                }
+                scripts::Touch::Runs(script) => {
+                    self.escalate("its script runs a command", at);
+                    if let Some(script) = script {
+                        self.starts.push((
+                            at,
+                            Starts::Value {
+                                script: Word::known(script, word.span),
+                                at,
+                            },
+                        ));
+                    }
+                }
+                scripts::Touch::Unclear(what) => self.escalate(what, at),
+            }
+        }
+    }
+
+    /// `text` or `@file`: sent.
+    fn data(&mut self, word: &Word, at: usize, naming: usize) {
+        self.escalate("sends data", naming);
+        let prefix = word.prefix();
+        if let Some(mark) = prefix.find('@').filter(|mark| {
+            *mark == 0
+                || !prefix
+                    .get(..*mark)
+                    .unwrap_or("")
+                    .contains(['=', '&', '{', ' '])
+        }) {
+            let file = self.placed(&cut(word, mark + 1));
+            self.path(
+                &file,
+                at,
+                Some(naming),
+                Mode::Read,
+                Reach::Itself,
+                mark == 0,
+            );
+        } else if word.text().is_none() && prefix.is_empty() {
+            self.maybe(word, at);
+        }
+    }
+
+    /// `name=@file`, `name=<file`, `name=value`: sent.
+    fn form(&mut self, word: &Word, at: usize, naming: usize) {
+        self.escalate("sends data", naming);
+        let prefix = word.prefix();
+        let Some((name, value)) = prefix.split_once('=') else {
+            return;
+        };
+        if value.starts_with(['@', '<']) {
+            let rest = cut(word, name.len() + 2);
+            // `@file;type=text/plain`, `@a,b`.
+            let files = match rest.text() {
+                Some(text) => text
+                    .split(';')
+                    .next()
+                    .unwrap_or("")
+                    .split(',')
+                    .map(|file| Word::known(file, word.span))
+                    .collect(),
+                None => vec![rest],
+            };
+            for file in files {
+                let file = self.placed(&file);
+                self.path(&file, at, Some(naming), Mode::Read, Reach::Itself, true);
+            }
+        }
+    }
+
+    /// Bash expands an index once more: `unset 'a[$(rm x)]'` runs `rm x`.
+    fn variable(&mut self, word: &Word, at: usize) {
+        let shown = word.text().unwrap_or("");
+        let index = shown.split_once('[').map_or("", |(_, index)| index);
+        if index.contains("$(") || index.contains('`') {
+            self.escalate("runs the command in the index of a variable", at);
+        }
+    }
+
+    fn assign(&mut self, word: &Word, at: usize) {
+        self.variable(word, at);
+        let prefix = word.prefix();
+        let name = prefix.split_once('=').map_or(prefix, |(name, _)| name);
+        let name = name.trim_end_matches('+');
+        let unclear = word.text().is_none() && !prefix.contains('=');
+        if unclear {
+            self.escalate("sets a variable that cannot be computed", at);
+        } else if prefix.contains('=') && programs::dangerous_variable(name) {
+            self.escalate(
+                &format!("sets `{name}`, which changes what programs run or read"),
+                at,
+            );
+        }
+    }
+
+    fn key(&mut self, word: &Word, at: usize) {
+        let text = word.text().map(str::to_ascii_lowercase);
+        let key = |text: &str| text.split(['=', ' ']).next().unwrap_or("").to_owned();
+        let harmless = text.as_deref().is_some_and(|text| {
+            self.harmless.iter().any(|known| match known.contains('=') {
+                true => programs::fits(known, text),
+                false => programs::fits(known, &key(text)),
+            })
+        });
+        // `user.name=$NAME`: the key alone decides.
+        let prefix = word.prefix().to_ascii_lowercase();
+        let by_key = prefix.contains('=')
+            && self
+                .harmless
+                .iter()
+                .any(|known| !known.contains('=') && programs::fits(known, &key(&prefix)));
+        if !harmless && !by_key {
+            self.escalate(&format!("sets `{}`", key(&word.shown())), at);
+        }
+    }
+
+    /// `python -m pip`: the module is a program that the table knows as one that changes the system.
+    fn module(&mut self, word: &Word, at: usize, whole: bool) {
+        if whole
+            && word.text().is_some_and(|text| {
+                matches!(
+                    text,
+                    "pip" | "pip3" | "ensurepip" | "uv" | "pipx" | "poetry"
+                )
+            })
+        {
+            self.starts.push((
+                at,
+                Starts::Words {
+                    from: at,
+                    end: self.words.len(),
+                    more: false,
+                },
+            ));
+        }
+    }
+}
+
+/// A path seen from a folder.
+pub(super) fn join(dir: &Word, word: &Word) -> Word {
+    let prefix = word.prefix();
+    if prefix.starts_with('/') || prefix.starts_with('~') || dir.pieces.is_empty() {
+        return word.clone();
+    }
+    let mut pieces = dir.pieces.clone();
+    let mut push = |piece: Piece| match (pieces.last_mut(), piece) {
+        (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+        (_, piece) => pieces.push(piece),
+    };
+    push(Piece::Text("/".to_owned()));
+    for piece in &word.pieces {
+        push(piece.clone());
+    }
+    Word {
+        pieces,
+        span: word.span,
+        splits: dir.splits || word.splits,
+    }
+}
+
+/// The word up to its first colon.
+fn before_colon(word: &Word) -> Word {
+    let mut out = Word {
+        pieces: Vec::new(),
+        span: word.span,
+        splits: word.splits,
+    };
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) if text.contains(':') => {
+                let start = text.split(':').next().unwrap_or("");
+                if !start.is_empty() {
+                    out.pieces.push(Piece::Text(start.to_owned()));
+                }
+                break;
+            }
+            piece => out.pieces.push(piece.clone()),
+        }
+    }
+    out
+}
+
+/// Where the colon of `host:path` stands: before any slash, behind more than a drive letter.
+fn colon(word: &Word) -> Option<usize> {
+    let prefix = word.prefix();
+    prefix
+        .find([':', '/'])
+        .filter(|at| *at > 0 && prefix.get(*at..*at + 1) == Some(":"))
+}
+
+/// Devices and streams that hold no data of anyone's.
+fn null(path: &str) -> bool {
+    matches!(
+        path,
+        "" | "-"
+            | "/dev/null"
+            | "/dev/zero"
+            | "/dev/full"
+            | "/dev/random"
+            | "/dev/urandom"
+            | "/dev/stdin"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/tty"
+    ) || path
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|fd| !fd.is_empty() && fd.bytes().all(|b| b.is_ascii_digit()))
+}

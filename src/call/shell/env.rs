@@ -1,0 +1,425 @@
+//! What is known of the shell while a script is walked: variables, folder, functions, aliases, options.
+//!
+//! A name that was never assigned belongs to the host and is unknown. Where two ways through the script
+//! meet, [`Env::merge`] keeps what both agree on.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::syntax::{Command, Tree};
+use crate::call::word::Word;
+
+/// Folders that the shell may be in at one point; beyond that its folder is unknown.
+const FOLDERS: usize = 4;
+/// Longest value and longest folder worth following, in bytes.
+const LONGEST: usize = 8 * 1024;
+const LONGEST_FOLDER: usize = 1024;
+
+#[derive(Clone, Debug)]
+pub(super) struct Env {
+    vars: Rc<BTreeMap<String, Var>>,
+    /// `$1`, `$2` …; none where they cannot be known.
+    pub positional: Option<Rc<Vec<Word>>>,
+    /// `$0`.
+    pub zero: Option<Word>,
+    /// The folders that the shell may be in, the likeliest first; empty where that is unknown.
+    pub folders: Rc<Vec<String>>,
+    /// The folders it is in if the last command failed, where that differs: a `cd`.
+    pub failed: Option<Rc<Vec<String>>>,
+    pub functions: Rc<BTreeMap<String, Function>>,
+    /// Values of aliases; none where the value cannot be computed.
+    pub aliases: Rc<BTreeMap<String, Option<String>>>,
+    /// Variables assigned so far that change what programs mean: `PATH`, `LD_PRELOAD` ….
+    pub changed: Rc<Vec<String>>,
+    /// No variable is known any more.
+    pub lost: bool,
+    /// Globs do not mean what they usually do (`shopt -s dotglob`).
+    pub wild: bool,
+    /// `set -e`.
+    pub errexit: bool,
+    /// This way through the script has ended: `exit`, `return`, `break`.
+    pub dead: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub tree: Rc<Tree>,
+    pub body: Rc<Command>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Var {
+    pub value: Value,
+    pub exported: bool,
+    /// An attribute (`declare -i`, `-l`, `readonly`) makes assignments do something else.
+    pub odd: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Known(Word),
+    Unset,
+    Unknown,
+}
+
+impl Env {
+    pub fn new(folder: Option<String>, home: Option<String>, host: &[(String, String)]) -> Self {
+        let mut vars = BTreeMap::new();
+        let known = host
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .chain(home.map(|home| ("HOME".to_owned(), home)));
+        for (name, value) in known {
+            let value = Value::Known(Word::known(value, crate::source::Span::default()));
+            vars.insert(
+                name,
+                Var {
+                    value,
+                    exported: true,
+                    odd: false,
+                },
+            );
+        }
+        Self {
+            vars: Rc::new(vars),
+            positional: None,
+            zero: None,
+            folders: Rc::new(folder.into_iter().collect()),
+            failed: None,
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            changed: Rc::default(),
+            lost: false,
+            wild: false,
+            errexit: false,
+            dead: false,
+        }
+    }
+
+    /// The one folder the shell is in, where it is known.
+    pub fn folder(&self) -> Option<&str> {
+        match self.folders.as_slice() {
+            [folder] => Some(folder),
+            _ => None,
+        }
+    }
+
+    pub fn value(&self, name: &str) -> Value {
+        if self.lost {
+            return Value::Unknown;
+        }
+        match self.vars.get(name) {
+            Some(var) => var.value.clone(),
+            None => match (name, self.folder()) {
+                ("PWD", Some(folder)) => {
+                    Value::Known(Word::known(folder, crate::source::Span::default()))
+                }
+                _ => Value::Unknown,
+            },
+        }
+    }
+
+    /// Whether the script itself has assigned or unset the name.
+    pub fn touched(&self, name: &str) -> bool {
+        self.lost || self.vars.contains_key(name)
+    }
+
+    pub fn var(&self, name: &str) -> Option<Var> {
+        self.vars.get(name).cloned()
+    }
+
+    /// An assignment; attributes stay.
+    pub fn set(&mut self, name: &str, value: Value) {
+        let old = self.vars.get(name);
+        let odd = old.is_some_and(|var| var.odd);
+        let exported = old.is_some_and(|var| var.exported);
+        let long = match &value {
+            Value::Known(word) => {
+                word.text().is_some_and(|text| text.len() > LONGEST) || word.pieces.len() > 64
+            }
+            _ => false,
+        };
+        let value = match value {
+            _ if odd || long => Value::Unknown,
+            // Where a value was written does not tell it from another.
+            Value::Known(word) => Value::Known(Word {
+                span: crate::source::Span::default(),
+                ..word
+            }),
+            value => value,
+        };
+        self.put(
+            name,
+            Some(Var {
+                value,
+                exported,
+                odd,
+            }),
+        );
+    }
+
+    /// No variable is known any more, and none is followed: this keeps what is too long cheap.
+    pub fn lose(&mut self) {
+        self.lost = true;
+        if !self.vars.is_empty() {
+            self.vars = Rc::default();
+        }
+    }
+
+    pub fn forget(&mut self, name: &str) {
+        self.set(name, Value::Unknown);
+    }
+
+    pub fn export(&mut self, name: &str) {
+        if let Some(var) = Rc::make_mut(&mut self.vars).get_mut(name) {
+            var.exported = true;
+        }
+    }
+
+    /// From here on the name holds what cannot be known, whatever is assigned to it.
+    pub fn set_odd(&mut self, name: &str) {
+        let exported = self.vars.get(name).is_some_and(|var| var.exported);
+        let value = Value::Unknown;
+        self.put(
+            name,
+            Some(Var {
+                value,
+                exported,
+                odd: true,
+            }),
+        );
+    }
+
+    /// The value stays, assignments to it fail or not.
+    pub fn freeze(&mut self, name: &str) {
+        if let Some(var) = Rc::make_mut(&mut self.vars).get_mut(name) {
+            var.odd = true;
+        }
+    }
+
+    pub fn put(&mut self, name: &str, var: Option<Var>) {
+        if self.lost && name != "IFS" && name != "CDPATH" {
+            return;
+        }
+        let vars = Rc::make_mut(&mut self.vars);
+        match var {
+            Some(var) => {
+                vars.insert(name.to_owned(), var);
+            }
+            None => {
+                vars.remove(name);
+            }
+        }
+    }
+
+    /// The environment of a program that is itself a shell: only exported variables reach it.
+    pub fn child(&self) -> Self {
+        let mut child = self.clone();
+        if self.vars.values().any(|var| !var.exported) {
+            for var in Rc::make_mut(&mut child.vars).values_mut() {
+                if !var.exported {
+                    var.value = Value::Unknown;
+                }
+            }
+        }
+        child.failed = None;
+        child.positional = None;
+        child.zero = None;
+        child.errexit = false;
+        child.dead = false;
+        child
+    }
+
+    /// Whether another round through a loop would start from what this one started from.
+    pub fn same(&self, other: &Self) -> bool {
+        (self.lost && other.lost || Rc::ptr_eq(&self.vars, &other.vars) || self.vars == other.vars)
+            && self.lost == other.lost
+            && self.folders == other.folders
+            && self.positional == other.positional
+            && self.changed == other.changed
+            && self.wild == other.wild
+            && self.functions.len() == other.functions.len()
+            && self.aliases == other.aliases
+    }
+
+    /// How much there is to compare in a merge.
+    pub fn size(&self) -> usize {
+        self.vars.len() + self.functions.len() + self.aliases.len()
+    }
+
+    /// What is known where two ways meet.
+    pub fn merge(self, other: Self) -> Self {
+        if self.dead && !other.dead {
+            return other;
+        }
+        if other.dead && !self.dead {
+            return self;
+        }
+        let mut merged = self;
+        if !Rc::ptr_eq(&merged.vars, &other.vars) && *merged.vars != *other.vars {
+            let vars = Rc::make_mut(&mut merged.vars);
+            for (name, theirs) in other.vars.iter() {
+                match vars.get_mut(name) {
+                    Some(ours) => {
+                        if ours.value != theirs.value {
+                            ours.value = Value::Unknown;
+                        }
+                        ours.odd |= theirs.odd;
+                        ours.exported &= theirs.exported;
+                    }
+                    None => {
+                        let unknown = Var {
+                            value: Value::Unknown,
+                            ..theirs.clone()
+                        };
+                        vars.insert(name.clone(), unknown);
+                    }
+                }
+            }
+            for (name, ours) in vars.iter_mut() {
+                if !other.vars.contains_key(name) {
+                    ours.value = Value::Unknown;
+                }
+            }
+        }
+        if merged.positional != other.positional {
+            merged.positional = None;
+        }
+        if merged.zero != other.zero {
+            merged.zero = None;
+        }
+        merged.folders = join_folders(&merged.folders, &other.folders);
+        merged.failed = match (merged.failed, other.failed) {
+            (None, None) => None,
+            (Some(a), Some(b)) => Some(join_folders(&a, &b)),
+            (Some(one), None) | (None, Some(one)) => Some(join_folders(&merged.folders, &one)),
+        };
+        if !Rc::ptr_eq(&merged.functions, &other.functions) {
+            let functions = Rc::make_mut(&mut merged.functions);
+            for (name, function) in other.functions.iter() {
+                functions
+                    .entry(name.clone())
+                    .or_insert_with(|| function.clone());
+            }
+        }
+        if !Rc::ptr_eq(&merged.aliases, &other.aliases) {
+            let aliases = Rc::make_mut(&mut merged.aliases);
+            for (name, value) in other.aliases.iter() {
+                let ours = aliases.entry(name.clone()).or_insert_with(|| value.clone());
+                if ours != value {
+                    *ours = None;
+                }
+            }
+        }
+        for name in other.changed.iter() {
+            merged.change(name);
+        }
+        merged.lost |= other.lost;
+        merged.wild |= other.wild;
+        merged.errexit &= other.errexit;
+        merged
+    }
+
+    /// Notes that a variable which changes what programs mean was assigned.
+    pub fn change(&mut self, name: &str) {
+        if self.changed.len() < 8 && !self.changed.iter().any(|known| known == name) {
+            Rc::make_mut(&mut self.changed).push(name.to_owned());
+        }
+    }
+
+    /// Moves to a folder that is a constant, or to an unknown one. `cd` may fail: then it stays.
+    pub fn go(&mut self, to: Option<&str>) {
+        let before = self.folders.clone();
+        let mut folders: Vec<String> = Vec::new();
+        if let Some(to) = to {
+            let from: &[String] = if to.starts_with('/') { &[] } else { &before };
+            let all = if to.starts_with('/') {
+                vec![normal("/", to)]
+            } else {
+                from.iter().map(|folder| normal(folder, to)).collect()
+            };
+            for folder in all {
+                if folder.len() <= LONGEST_FOLDER && !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+        }
+        self.put(
+            "OLDPWD",
+            Some(Var {
+                value: match before.as_slice() {
+                    [folder] => {
+                        Value::Known(Word::known(folder.as_str(), crate::source::Span::default()))
+                    }
+                    _ => Value::Unknown,
+                },
+                exported: true,
+                odd: false,
+            }),
+        );
+        // A script that has assigned PWD itself gets it back.
+        self.put("PWD", None);
+        self.folders = Rc::new(folders);
+        self.failed = Some(before);
+    }
+
+    /// What is known where it is unknown whether the last command failed.
+    pub fn settle(&mut self) {
+        if let Some(failed) = self.failed.take() {
+            self.folders = join_folders(&self.folders, &failed);
+        }
+    }
+
+    /// The state in which the last command surely succeeded, and the one in which it failed.
+    pub fn split(mut self) -> (Self, Self) {
+        let failed = self.failed.take();
+        let mut failure = self.clone();
+        if let Some(folders) = failed {
+            failure.folders = folders;
+        }
+        (self, failure)
+    }
+}
+
+fn join_folders(a: &Rc<Vec<String>>, b: &Rc<Vec<String>>) -> Rc<Vec<String>> {
+    if Rc::ptr_eq(a, b) || a == b {
+        return a.clone();
+    }
+    if a.is_empty() || b.is_empty() {
+        return Rc::default();
+    }
+    let mut all = (**a).clone();
+    for folder in b.iter() {
+        if !all.contains(folder) {
+            all.push(folder.clone());
+        }
+    }
+    if all.len() > FOLDERS {
+        all.clear();
+    }
+    Rc::new(all)
+}
+
+/// A path joined to a folder, dots resolved by text alone, as `cd` does.
+pub(super) fn normal(folder: &str, path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { folder };
+    for name in base.split('/').chain(path.split('/')) {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let mut out = String::with_capacity(folder.len() + path.len() + 1);
+    for name in names {
+        out.push('/');
+        out.push_str(name);
+    }
+    if out.is_empty() {
+        out.push('/');
+    }
+    out
+}

@@ -1,0 +1,465 @@
+//! What a command starts in its turn: by words, by a text, by standard input, by a file.
+//!
+//! In: a [`Starts`] of the table of facts. Out: the accesses of what is started, with the way there in `via`.
+
+use super::commands::Level;
+use super::effects::Starts;
+use super::env::{Env, Value as Known};
+use super::parse::is_name;
+use super::redirects::device;
+use super::script::{Input, LAUNCHED, Later, Walker};
+use super::syntax::Origin;
+use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Reach, Role, Touches};
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
+use std::rc::Rc;
+
+impl Walker<'_> {
+    #[allow(clippy::too_many_arguments)] // what is known of the command that starts it
+    pub(super) fn start(
+        &mut self,
+        start: Starts,
+        found: &[Word],
+        assignments: &[Assignment],
+        env: &mut Env,
+        input: &Input,
+        level: Level,
+        at: usize,
+        listed: Option<Word>,
+    ) {
+        let program = found.first().map(Word::shown).unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+        let span = found.first().map_or_else(Span::default, |word| {
+            Span::new(
+                word.span.start,
+                found
+                    .last()
+                    .map_or(word.span.end, |last| last.span.end.max(word.span.end)),
+            )
+        });
+        match start {
+            Starts::Opaque(why) => self.opaque(why, span),
+            Starts::Words { from, end, more } => {
+                let mut inner: Vec<Word> = found
+                    .get(from..end.min(found.len()))
+                    .unwrap_or_default()
+                    .to_vec();
+                if more {
+                    // Names that `find` prints, or finds itself, lie below a folder.
+                    let names = match (input, &listed) {
+                        (_, Some(word)) | (Input::Names(word), None) => word.clone(),
+                        _ => Word::unknown("…", Span::default(), true),
+                    };
+                    let place = Span::new(span.end, span.end);
+                    if !fill(&mut inner, &names) {
+                        inner.push(Word {
+                            span: place,
+                            ..names
+                        });
+                    }
+                }
+                if inner.is_empty() {
+                    return;
+                }
+                let level = Level {
+                    launcher: Some(at),
+                    shell: level.shell && matches!(name.as_str(), "command" | "builtin" | "exec"),
+                    functions: false,
+                };
+                self.launched += inner.len();
+                if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
+                    self.opaque("nested too deeply", span);
+                    return;
+                }
+                self.via.push(name);
+                self.depth += 1;
+                let inside = self.run(inner, Vec::new(), env, input, level, true);
+                self.depth -= 1;
+                self.via.pop();
+                self.link(at, inside);
+            }
+            Starts::Script { word, args } => {
+                let Some(script) = found.get(word) else {
+                    return;
+                };
+                let option = word.checked_sub(1).and_then(|before| found.get(before));
+                let via = match option.and_then(Word::text) {
+                    Some(option) if option.starts_with('-') && word > 1 => {
+                        format!("{name} {option}")
+                    }
+                    _ => name.clone(),
+                };
+                let mut inner = self.inner(&name, found, assignments, env, level);
+                if let Some(args) = args {
+                    inner.zero = found.get(args).cloned();
+                    let rest = found.get(args + 1..).unwrap_or_default();
+                    inner.positional = rest
+                        .iter()
+                        .all(|word| !word.splits)
+                        .then(|| Rc::new(rest.to_vec()));
+                }
+                let before = self.out.len();
+                self.code(script, &via, &name, &mut inner, env, input, level);
+                self.link_only(at, before, word);
+            }
+            Starts::Joined { from, end, more } => {
+                let words = found.get(from..end.min(found.len())).unwrap_or_default();
+                let mut pieces = Vec::new();
+                for (index, word) in words.iter().enumerate() {
+                    if index > 0 {
+                        pieces.push(Piece::Text(" ".into()));
+                    }
+                    pieces.extend(word.pieces.iter().cloned());
+                }
+                if more {
+                    pieces.push(Piece::Unknown(" …".into()));
+                }
+                let script = match words {
+                    [only] if !more => only.clone(),
+                    _ => Word::of(pieces, span),
+                };
+                if script.pieces.is_empty() {
+                    return;
+                }
+                let mut inner = self.inner(&name, found, assignments, env, level);
+                let before = self.out.len();
+                self.code(&script, &name.clone(), &name, &mut inner, env, input, level);
+                self.link_only(at, before, from);
+            }
+            Starts::Value { script, at: word } => {
+                let option = found.get(word).map(Word::shown).unwrap_or_default();
+                let via = format!("{name} {}", option.split('=').next().unwrap_or_default());
+                let mut inner = self.inner(&name, found, assignments, env, level);
+                self.code(&script, &via, &name, &mut inner, env, input, level);
+            }
+            Starts::Code { word } => {
+                self.scripted(found.get(word..).unwrap_or_default().to_vec(), env, at);
+            }
+            Starts::Stdin => {
+                let mut inner = self.inner(&name, found, assignments, env, level);
+                self.standard_input(&name, span, &mut inner, input, at);
+            }
+            Starts::File { word } => {
+                self.file(word, &name, found, assignments, env, input, level, at)
+            }
+        }
+    }
+
+    /// The environment in which a shell that a command starts begins.
+    pub(super) fn inner(
+        &self,
+        name: &str,
+        found: &[Word],
+        assignments: &[Assignment],
+        env: &Env,
+        level: Level,
+    ) -> Env {
+        if level.shell && is_own(name) {
+            return env.clone();
+        }
+        let mut inner = env.child();
+        for assignment in assignments {
+            inner.set(&assignment.name, Known::Known(assignment.value.clone()));
+            inner.export(&assignment.name);
+        }
+        // `env X=1 bash -c '$X'`: the launcher's words are not followed, what they may set is not known.
+        for word in found.iter().chain(self.launching(level)) {
+            if let Some((name, _)) = word
+                .prefix()
+                .split_once('=')
+                .filter(|(name, _)| is_name(name))
+            {
+                inner.forget(name);
+            }
+        }
+        inner
+    }
+
+    pub(super) fn launching(&self, level: Level) -> &[Word] {
+        match level
+            .launcher
+            .and_then(|at| self.out.get(at))
+            .map(|access| &access.kind)
+        {
+            Some(Kind::Command(command)) => &command.words,
+            _ => &[],
+        }
+    }
+
+    /// A text in a word is run as a script.
+    #[allow(clippy::too_many_arguments)] // what is known of the command that starts it
+    pub(super) fn code(
+        &mut self,
+        script: &Word,
+        via: &str,
+        name: &str,
+        inner: &mut Env,
+        env: &mut Env,
+        input: &Input,
+        level: Level,
+    ) {
+        if script.text().is_none() {
+            self.opaque(
+                format!("`{name}` runs a text that cannot be computed"),
+                script.span,
+            );
+            if !script
+                .pieces
+                .iter()
+                .any(|piece| matches!(piece, Piece::Text(_)))
+            {
+                if level.shell && is_own(name) {
+                    env.lost = true;
+                }
+                return;
+            }
+        }
+        let text = script.shown();
+        let origin = self.origin(script, &text);
+        if level.shell && name == "trap" {
+            self.later.push(Later::Trap {
+                text,
+                origin,
+                env: env.clone(),
+            });
+            return;
+        }
+        self.via.push(via.to_owned());
+        if level.shell && is_own(name) {
+            self.script(&text, origin, env, input);
+            env.lost |= script.text().is_none();
+        } else {
+            let calls = std::mem::take(&mut self.rounds);
+            self.script(&text, origin, inner, input);
+            self.rounds = calls;
+        }
+        self.via.pop();
+    }
+
+    /// A script on standard input.
+    pub(super) fn standard_input(
+        &mut self,
+        name: &str,
+        span: Span,
+        inner: &mut Env,
+        input: &Input,
+        at: usize,
+    ) {
+        match input {
+            Input::Text {
+                text,
+                origin,
+                sure,
+                what,
+            } => {
+                if !sure {
+                    self.opaque(
+                        format!("`{name}` runs a text that cannot be computed"),
+                        span,
+                    );
+                }
+                self.via.push(if *what == "pipe" {
+                    format!("pipe into {name}")
+                } else {
+                    (*what).to_owned()
+                });
+                self.script(text, *origin, inner, &Input::Unknown);
+                self.via.pop();
+            }
+            Input::File(word) => {
+                self.opaque(format!("`{name}` runs what it reads from a file"), span);
+                self.scripted(vec![word.clone()], inner, at);
+            }
+            Input::Inherited | Input::Names(_) | Input::Unknown => {
+                self.opaque(
+                    format!("`{name}` runs what it reads from standard input"),
+                    span,
+                );
+            }
+        }
+    }
+
+    /// A script in a file.
+    #[allow(clippy::too_many_arguments)] // what is known of the command that starts it
+    pub(super) fn file(
+        &mut self,
+        word: usize,
+        name: &str,
+        found: &[Word],
+        assignments: &[Assignment],
+        env: &mut Env,
+        input: &Input,
+        level: Level,
+        at: usize,
+    ) {
+        let Some(script) = found.get(word) else {
+            return;
+        };
+        let own = level.shell && is_own(name);
+        let span = script.span;
+        if matches!(
+            script.text(),
+            Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-")
+        ) {
+            let mut inner = self.inner(name, found, assignments, env, level);
+            self.standard_input(name, span, &mut inner, input, at);
+            env.lost |= own;
+            return;
+        }
+        if device(script) {
+            self.opaque(format!("`{name}` runs what another command writes"), span);
+            env.lost |= own;
+            return;
+        }
+        let cover = Cover::Command { at, naming: None };
+        let told = self.out.get(at..).unwrap_or_default().iter().any(|access| {
+            matches!(&access.kind, Kind::Path(path) if path.mode == Mode::Read && path.path == *script)
+        });
+        if !told {
+            self.path(
+                Mode::Read,
+                script,
+                Reach::Itself,
+                cover,
+                Touches::Surely,
+                env,
+            );
+        }
+        self.scripted(found.get(word..).unwrap_or_default().to_vec(), env, at);
+        if script.text().is_none() {
+            self.opaque(
+                format!("`{name}` runs a file that cannot be computed"),
+                span,
+            );
+        } else if own {
+            self.opaque(format!("`{name}` runs a file in this shell"), span);
+        }
+        env.lost |= own;
+    }
+
+    /// A file that an interpreter runs is judged as a program too.
+    pub(super) fn scripted(&mut self, found: Vec<Word>, env: &Env, at: usize) {
+        let Some(first) = found.first() else { return };
+        let span = first.span;
+        let roles = (0..found.len())
+            .map(|index| {
+                if index == 0 {
+                    Role::Program
+                } else {
+                    Role::Operand
+                }
+            })
+            .collect();
+        self.push(
+            Kind::Command(Box::new(Command {
+                words: found,
+                roles,
+                launcher: Some(at),
+                cwd: env.folder().map(str::to_owned),
+                scripted: true,
+                ..Command::default()
+            })),
+            span,
+        );
+    }
+
+    /// A launcher whose words are a script of one command goes on in that command, as if it were started by words:
+    /// a pattern may then cover both (`ssh * uptime`).
+    fn link_only(&mut self, outer: usize, before: usize, rest: usize) {
+        let started = self.out.get(before..).unwrap_or_default();
+        let mut commands =
+            started
+                .iter()
+                .enumerate()
+                .filter_map(|(index, access)| match &access.kind {
+                    Kind::Command(command) if command.launcher.is_none() => Some(before + index),
+                    _ => None,
+                });
+        let (Some(inner), None) = (commands.next(), commands.next()) else {
+            return;
+        };
+        let opaque = started
+            .iter()
+            .any(|access| matches!(access.kind, Kind::Opaque(_)));
+        if opaque {
+            return;
+        }
+        if let Some(Kind::Command(command)) = self.out.get_mut(inner).map(|access| &mut access.kind)
+        {
+            command.launcher = Some(outer);
+        }
+        if let Some(Kind::Command(command)) = self.out.get_mut(outer).map(|access| &mut access.kind)
+        {
+            command.inner = Some(inner);
+            command.rest = Some(rest);
+            for role in command.roles.iter_mut().skip(rest) {
+                *role = Role::Rest;
+            }
+        }
+    }
+
+    pub(super) fn link(&mut self, outer: usize, inner: Option<usize>) {
+        let reads =
+            inner.is_some_and(
+                |inner| match self.out.get(inner).map(|access| &access.kind) {
+                    Some(Kind::Command(command)) => command.only_reads,
+                    _ => false,
+                },
+            );
+        if let Some(Kind::Command(command)) = self.out.get_mut(outer).map(|access| &mut access.kind)
+        {
+            if command.inner.is_none() {
+                command.inner = inner;
+            }
+            command.only_reads &= reads;
+        }
+    }
+
+    /// Where a word's text stands verbatim in the line, if it does.
+    pub(super) fn origin(&self, word: &Word, text: &str) -> Origin {
+        let written = word.span.of(self.line);
+        let inside = |open: &str, close: char| {
+            written
+                .strip_prefix(open)
+                .and_then(|rest| rest.strip_suffix(close))
+                .is_some_and(|inner| inner == text)
+        };
+        if written == text {
+            Origin::Verbatim(word.span.start)
+        } else if inside("'", '\'') || inside("\"", '"') {
+            Origin::Verbatim(word.span.start + 1)
+        } else {
+            Origin::Computed(word.span)
+        }
+    }
+}
+
+/// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
+pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
+    let mut found = false;
+    for word in inner {
+        if word.text() == Some("{}") && names.text().is_none() && !names.is_unknown() {
+            word.pieces.clone_from(&names.pieces);
+            found = true;
+        } else if word.text().is_some_and(|text| text.contains("{}")) {
+            let mut pieces = Vec::new();
+            let text = word.shown();
+            for (index, part) in text.split("{}").enumerate() {
+                if index > 0 {
+                    pieces.push(Piece::Unknown("{}".to_owned()));
+                }
+                if !part.is_empty() {
+                    pieces.push(Piece::Text(part.to_owned()));
+                }
+            }
+            word.pieces = pieces;
+            found = true;
+        }
+    }
+    found
+}
+
+/// A builtin that runs its text in the shell itself.
+pub(super) fn is_own(name: &str) -> bool {
+    matches!(name, "eval" | "source" | "." | "trap")
+}

@@ -1,0 +1,208 @@
+//! Names that a command prints for others to use: `find DIR`, `git ls-files`, `rg -l` and the like.
+//!
+//! In: the words of the stages of a pipeline. Out: one word that stands for the names: some path below a
+//! folder. What prints anything else, or changes what it prints, gives none.
+
+use super::effects::{self, Stdin, What};
+use super::env::Env;
+use super::syntax::{Command, List, Part, Shape, Target, Tree};
+use super::words;
+use crate::call::access::{Mode, Opt, Reach};
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
+
+/// The names that a list prints, where it is one pipeline of a lister and filters.
+pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
+    let List(items) = list;
+    let [item] = items.as_slice() else {
+        return None;
+    };
+    if !item.rest.is_empty() || item.background || item.first.negated {
+        return None;
+    }
+    let (first, rest) = item.first.stages.split_first()?;
+    let mut names = listed(tree, first, env)?;
+    for stage in rest {
+        names = filtered(tree, stage, env, names)?;
+    }
+    Some(names)
+}
+
+/// The names that one command prints by itself.
+pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
+    let words = plain(tree, command, env)?;
+    let outcome = effects::outcome(&words, Stdin::None);
+    if !outcome.known
+        || !outcome.only_reads
+        || !outcome.escalations.is_empty()
+        || !outcome.starts.is_empty()
+    {
+        return None;
+    }
+    let program = words.first()?.text()?.rsplit('/').next()?;
+    let has = |names: &[&str]| {
+        outcome.options.iter().any(|option: &Opt| {
+            option
+                .names
+                .iter()
+                .any(|name| names.contains(&name.as_str()))
+        })
+    };
+    let second = words.get(1).and_then(Word::text).unwrap_or_default();
+    let prints = match program {
+        "find" => !has(&["-printf", "-print0", "-ls"]),
+        "fd" | "fdfind" => !has(&["-l", "--list-details", "-a", "--absolute-path", "--format"]),
+        "rg" => has(&[
+            "-l",
+            "--files-with-matches",
+            "--files",
+            "--files-without-match",
+        ]),
+        "grep" | "egrep" | "fgrep" => {
+            has(&["-l", "--files-with-matches", "-L", "--files-without-match"])
+        }
+        "git" => match second {
+            "ls-files" => !has(&["-s", "--stage", "--full-name", "--format"]),
+            "diff" | "show" => has(&["--name-only"]),
+            "grep" => has(&["-l", "--files-with-matches", "--name-only"]),
+            _ => false,
+        },
+        // It prints names without their folder: they are looked up where they are used.
+        "ls" => {
+            return (!has(&["-l", "-R", "--recursive", "--format"])).then(|| below(".", program));
+        }
+        _ => false,
+    };
+    if !prints {
+        return None;
+    }
+    let mut folders: Vec<&str> = Vec::new();
+    for effect in &outcome.effects {
+        match effect.what {
+            What::Name { .. }
+            | What::Path {
+                mode: Mode::Read, ..
+            } => folders.push(effect.value.text()?),
+            _ => return None,
+        }
+    }
+    match folders.as_slice() {
+        [] => Some(below(".", program)),
+        [only] => Some(below(only, program)),
+        // Several folders are told by what holds them all: the one the shell is in.
+        all if all.iter().all(|folder| {
+            !folder.starts_with('/') && !folder.split('/').any(|part| part == "..")
+        }) =>
+        {
+            Some(below(".", program))
+        }
+        _ => None,
+    }
+}
+
+/// The names that a command finds and hands to what it starts itself (`find DIR -exec`).
+pub(super) fn found_by(outcome: &effects::Outcome) -> Option<Word> {
+    let mut below_of = outcome.effects.iter().filter(|effect| {
+        matches!(
+            effect.what,
+            What::Name {
+                reach: Reach::Below { .. } | Reach::SomethingBelow
+            }
+        )
+    });
+    let only = below_of.next()?;
+    match below_of.next() {
+        None => only.value.text().map(|folder| below(folder, "find")),
+        Some(_) => None,
+    }
+}
+
+/// The names that come through a filter: it drops lines, it does not change them.
+pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -> Option<Word> {
+    let words = plain(tree, command, env)?;
+    let outcome = effects::outcome(&words, Stdin::Fed);
+    let quiet = outcome.known
+        && outcome.only_reads
+        && outcome.escalations.is_empty()
+        && outcome.starts.is_empty()
+        && outcome.effects.iter().all(|effect| {
+            matches!(
+                effect.what,
+                What::Path {
+                    reach: Reach::Itself,
+                    ..
+                }
+            ) && effect.value.text() == Some("-")
+        });
+    let has = |names: &[&str]| {
+        outcome.options.iter().any(|option| {
+            option
+                .names
+                .iter()
+                .any(|name| names.contains(&name.as_str()))
+        })
+    };
+    let keeps = match words.first()?.text()?.rsplit('/').next()? {
+        "head" | "tail" | "tac" | "shuf" | "cat" => true,
+        "sort" => !has(&["-z"]),
+        "uniq" => !has(&["-c", "--count"]),
+        "grep" | "egrep" | "fgrep" => !has(&[
+            "-o",
+            "--only-matching",
+            "-c",
+            "--count",
+            "-n",
+            "--line-number",
+            "-b",
+            "--byte-offset",
+            "-l",
+            "-L",
+            "-H",
+        ]),
+        _ => false,
+    };
+    (quiet && keeps).then_some(names)
+}
+
+/// The words of a simple command whose output goes where it is looked for.
+fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
+    let Shape::Simple {
+        assigns,
+        words: raws,
+    } = &command.shape
+    else {
+        return None;
+    };
+    let kept = command.redirects.iter().all(|redirect| {
+        tree.of(redirect.span).starts_with('2')
+            && !matches!(redirect.what, Target::From(_) | Target::Read(_))
+    });
+    let Some([Part::Text(program)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
+        return None;
+    };
+    let program = tree.of(*program);
+    if !assigns.is_empty()
+        || !kept
+        || raws.len() > 64
+        || env.functions.contains_key(program)
+        || env.aliases.contains_key(program)
+    {
+        return None;
+    }
+    let mut inner = env.clone();
+    Some(
+        raws.iter()
+            .flat_map(|raw| words::words(tree, raw, &mut inner))
+            .collect(),
+    )
+}
+
+fn below(folder: &str, printed_by: &str) -> Word {
+    let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
+    let mut word = Word::of(
+        [start, Piece::Below(format!("<{printed_by}>"))],
+        Span::default(),
+    );
+    word.splits = true;
+    word
+}

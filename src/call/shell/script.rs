@@ -1,0 +1,859 @@
+//! Walks a script's structure: lists, pipelines, branches, loops, functions, substitutions.
+//!
+//! In: a [`Tree`] and what is known of the shell. Out: accesses, in the order of the text. A branch that
+//! may not run, a loop that may run again: what they change is known afterwards only where all ways agree.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::env::{Env, Function, Value, Var};
+use super::parse::{self, DEEPEST};
+use super::syntax::{
+    Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
+};
+use super::{Scene, words};
+use crate::call::access::{Access, Kind};
+use crate::call::word::Word;
+use crate::source::Span;
+
+/// Elements of a list that a loop is unrolled for.
+const ELEMENTS: usize = 16;
+/// Commands walked again: unrolled loops, called functions, second rounds.
+const REPLAYS: usize = 600;
+/// Bytes of texts that are run as scripts, over the whole line and four times its length.
+const PARSED: usize = 32 * 1024;
+/// Names compared where ways meet.
+const WORK: usize = 300_000;
+/// Levels of walking: those of the parser, and calls between them.
+const LEVELS: usize = DEEPEST + 30;
+
+/// What a command finds on its standard input.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Input {
+    /// Whatever the shell itself has.
+    Inherited,
+    /// This text.
+    Text {
+        text: String,
+        origin: Origin,
+        /// The text is surely all of it, exactly.
+        sure: bool,
+        what: &'static str,
+    },
+    /// A file.
+    File(Word),
+    /// Names below a folder, one a line.
+    Names(Word),
+    /// What another command writes.
+    Unknown,
+}
+
+/// A function that is being called.
+pub(super) struct Call {
+    body: usize,
+    general: bool,
+    /// What `local` has hidden.
+    pub locals: Vec<(String, Option<Var>)>,
+    /// The state at its `return`s.
+    pub returned: Option<Env>,
+}
+
+/// A loop that is being walked: the states at its `break`s and `continue`s.
+#[derive(Default)]
+pub(super) struct Round {
+    pub broke: Option<Env>,
+    pub continued: Option<Env>,
+}
+
+/// Words that launchers may hand down, over the whole line.
+pub(super) const LAUNCHED: usize = 20_000;
+
+/// What runs later, if at all.
+pub(super) enum Later {
+    Function {
+        name: String,
+        function: Function,
+        env: Env,
+    },
+    Trap {
+        text: String,
+        origin: Origin,
+        env: Env,
+    },
+}
+
+pub(super) struct Walker<'s> {
+    pub scene: &'s Scene<'s>,
+    /// The outermost line.
+    pub line: &'s str,
+    pub out: Vec<Access>,
+    pub via: Vec<String>,
+    pub calls: Vec<Call>,
+    pub rounds: Vec<Round>,
+    pub later: Vec<Later>,
+    /// Aliases being expanded.
+    pub aliasing: Vec<String>,
+    /// Inside a condition, where `set -e` does not count.
+    pub guarded: usize,
+    /// `exit` was seen.
+    pub exited: bool,
+    /// A test, an assignment, arithmetic: something that is no access and yet no nothing.
+    pub harmless: bool,
+    pub depth: usize,
+    called: BTreeSet<usize>,
+    /// Words of launched commands: each level holds those of all below it.
+    pub launched: usize,
+    replaying: usize,
+    replayed: usize,
+    work: usize,
+    parsed: usize,
+    exhausted: bool,
+}
+
+impl<'s> Walker<'s> {
+    pub fn new(scene: &'s Scene<'s>, line: &'s str) -> Self {
+        Self {
+            scene,
+            line,
+            out: Vec::new(),
+            via: Vec::new(),
+            calls: Vec::new(),
+            rounds: Vec::new(),
+            later: Vec::new(),
+            aliasing: Vec::new(),
+            guarded: 0,
+            exited: false,
+            harmless: false,
+            depth: 0,
+            called: BTreeSet::new(),
+            launched: 0,
+            replaying: 0,
+            replayed: 0,
+            work: 0,
+            parsed: 0,
+            exhausted: false,
+        }
+    }
+
+    pub fn push(&mut self, kind: Kind, span: Span) -> usize {
+        self.out.push(Access {
+            kind,
+            span: Some(span),
+            via: self.via.clone(),
+        });
+        self.out.len() - 1
+    }
+
+    pub fn opaque(&mut self, why: impl Into<String>, span: Span) {
+        self.push(Kind::Opaque(why.into()), span);
+    }
+
+    /// Counts work; past the bound the rest is still walked once, with nothing known.
+    fn spend(&mut self, work: usize) {
+        self.work += work;
+        if self.work > WORK {
+            self.exhaust();
+        }
+    }
+
+    fn exhaust(&mut self) {
+        if !self.exhausted {
+            self.exhausted = true;
+            let span = Span::new(0, self.line.len());
+            self.opaque("too much is repeated to be followed", span);
+        }
+    }
+
+    pub fn merge(&mut self, a: Env, b: Env) -> Env {
+        self.spend(a.size() + b.size());
+        let (mut a, mut b) = (a, b);
+        if self.exhausted {
+            a.lose();
+            b.lose();
+        }
+        a.merge(b)
+    }
+
+    /// A whole text: its commands, and its flaws.
+    pub fn tree(&mut self, tree: &Rc<Tree>, env: &mut Env, input: &Input) {
+        for flaw in &tree.flaws {
+            let end = tree.text.len();
+            let span = tree.span(Span::new(flaw.at.min(end), end));
+            self.opaque(flaw.why, span);
+        }
+        self.list(tree, &tree.list, env, input);
+    }
+
+    /// A text that is run as a script.
+    pub fn script(&mut self, text: &str, origin: Origin, env: &mut Env, input: &Input) {
+        let span = match origin {
+            Origin::Verbatim(base) => Span::new(base, base + text.len()),
+            Origin::Computed(span) => span,
+        };
+        if self.depth >= DEEPEST {
+            self.opaque("nested too deeply", span);
+            return;
+        }
+        self.parsed += text.len();
+        if self.parsed > PARSED + 4 * self.line.len() {
+            self.exhaust();
+        }
+        if self.exhausted {
+            self.opaque("too much is repeated to be followed", span);
+            return;
+        }
+        let tree = Rc::new(parse::parse(text, origin, self.depth + 1));
+        self.depth += 1;
+        self.tree(&tree, env, input);
+        self.depth -= 1;
+    }
+
+    /// Traps, and functions that nothing has called: they may run at any time.
+    pub fn later(&mut self, last: &Env) {
+        let mut rounds = 0;
+        while !self.later.is_empty() && rounds < 64 {
+            rounds += 1;
+            for later in std::mem::take(&mut self.later) {
+                let (Later::Function { env, .. } | Later::Trap { env, .. }) = &later;
+                let mut env = self.merge(env.clone(), last.clone());
+                env.dead = false;
+                env.settle();
+                env.lost |= self.exited;
+                match later {
+                    Later::Function { name, function, .. } => {
+                        if self.called.contains(&address(&function.body)) {
+                            continue;
+                        }
+                        env.positional = None;
+                        self.enter_function(&name, &function, &mut env, &Input::Unknown, true);
+                    }
+                    Later::Trap { text, origin, .. } => {
+                        self.via.push("trap".to_owned());
+                        self.script(&text, origin, &mut env, &Input::Inherited);
+                        self.via.pop();
+                    }
+                }
+            }
+        }
+        if !self.later.is_empty() {
+            let span = Span::new(0, self.line.len());
+            self.opaque("too much runs later to be followed", span);
+        }
+    }
+
+    pub fn list(&mut self, tree: &Rc<Tree>, list: &List, env: &mut Env, input: &Input) {
+        for (index, item) in list.0.iter().enumerate() {
+            if index > 0 {
+                self.settle(env);
+            }
+            if item.background {
+                let mut inner = env.clone();
+                self.item(tree, item, &mut inner, input);
+            } else {
+                self.item(tree, item, env, input);
+            }
+        }
+    }
+
+    /// The next command runs whether or not the last one failed; under `set -e`, only if it did not.
+    fn settle(&self, env: &mut Env) {
+        if env.errexit && self.guarded == 0 {
+            env.failed = None;
+        } else {
+            env.settle();
+        }
+    }
+
+    fn item(&mut self, tree: &Rc<Tree>, item: &Item, env: &mut Env, input: &Input) {
+        if item.rest.is_empty() {
+            self.pipeline(tree, &item.first, env, input);
+            return;
+        }
+        self.guarded += 1;
+        self.pipeline(tree, &item.first, env, input);
+        self.guarded -= 1;
+        // Which state the next command finds depends on how the ones before it ended.
+        let (mut success, mut failure) = env.clone().split();
+        for (index, (join, pipeline)) in item.rest.iter().enumerate() {
+            let last = index + 1 == item.rest.len();
+            let mut state = match join {
+                Join::And => success.clone(),
+                Join::Or => failure.clone(),
+            };
+            state.dead = false;
+            self.guarded += usize::from(!last);
+            self.pipeline(tree, pipeline, &mut state, input);
+            self.guarded -= usize::from(!last);
+            let (succeeded, failed) = state.split();
+            match join {
+                Join::And => {
+                    let unreachable = success.dead;
+                    success = succeeded;
+                    success.dead |= unreachable;
+                    failure = self.merge(failure, failed);
+                }
+                Join::Or => {
+                    let unreachable = failure.dead;
+                    failure = failed;
+                    failure.dead |= unreachable;
+                    success = self.merge(success, succeeded);
+                }
+            }
+        }
+        let folders = (success.folders.clone(), failure.folders.clone());
+        let both = !success.dead && !failure.dead;
+        *env = self.merge(success, failure);
+        if both && folders.0 != folders.1 {
+            env.folders = folders.0;
+            env.failed = Some(folders.1);
+        }
+    }
+
+    fn pipeline(&mut self, tree: &Rc<Tree>, pipeline: &Pipeline, env: &mut Env, input: &Input) {
+        self.guarded += usize::from(pipeline.negated);
+        match pipeline.stages.as_slice() {
+            [] => {}
+            [only] => self.command(tree, only, env, input),
+            stages => {
+                // Each stage is a subshell; in zsh, and under lastpipe, the last one is not.
+                let before = env.clone();
+                let mut feed = input.clone();
+                let mut last = None;
+                for (index, stage) in stages.iter().enumerate() {
+                    let mut inner = before.clone();
+                    let next = if index + 1 < stages.len() {
+                        self.output(tree, stage, &before, &feed)
+                    } else {
+                        Input::Unknown
+                    };
+                    self.command(tree, stage, &mut inner, &feed);
+                    inner.dead = false;
+                    feed = next;
+                    last = Some(inner);
+                }
+                if let Some(mut last) = last {
+                    last.settle();
+                    *env = self.merge(before, last);
+                }
+            }
+        }
+        self.guarded -= usize::from(pipeline.negated);
+        if pipeline.negated {
+            env.settle();
+        }
+    }
+
+    pub fn command(&mut self, tree: &Rc<Tree>, command: &Command, env: &mut Env, input: &Input) {
+        if self.replaying > 0 {
+            self.replayed += 1;
+            if self.replayed > REPLAYS {
+                self.exhaust();
+            }
+        }
+        if self.depth >= LEVELS {
+            let span = tree.span(command.span);
+            self.opaque("nested too deeply", span);
+            return;
+        }
+        self.depth += 1;
+        match &command.shape {
+            Shape::Simple { assigns, words } => {
+                self.simple(tree, command, assigns, words, env, input);
+            }
+            shape => self.compound(tree, command, shape, env, input),
+        }
+        self.depth -= 1;
+    }
+
+    fn compound(
+        &mut self,
+        tree: &Rc<Tree>,
+        command: &Command,
+        shape: &Shape,
+        env: &mut Env,
+        input: &Input,
+    ) {
+        let (targets, own) = self.redirects(tree, &command.redirects, env);
+        let input = own.as_ref().unwrap_or(input);
+        self.push_redirects(targets, None, env);
+        match shape {
+            Shape::Simple { .. } => {}
+            Shape::Group(list) => self.list(tree, list, env, input),
+            Shape::Subshell(list) => {
+                let mut inner = env.clone();
+                self.list(tree, list, &mut inner, input);
+            }
+            Shape::If { arms, otherwise } => {
+                self.conditional(tree, arms, otherwise.as_ref(), env, input)
+            }
+            Shape::While { condition, body } => {
+                self.repeat(env, |walker, env| {
+                    walker.guarded += 1;
+                    walker.list(tree, condition, env, input);
+                    walker.guarded -= 1;
+                    let (mut inside, outside) = env.clone().split();
+                    walker.via.push("loop body".to_owned());
+                    walker.list(tree, body, &mut inside, input);
+                    walker.via.pop();
+                    *env = walker.merge(outside, inside);
+                });
+            }
+            Shape::For {
+                name,
+                words,
+                body,
+                select,
+            } => {
+                self.loop_over(
+                    tree,
+                    tree.of(*name),
+                    words.as_deref(),
+                    body,
+                    *select,
+                    env,
+                    input,
+                );
+            }
+            Shape::ArithmeticFor { head, span, body } => {
+                self.parts(tree, head, env);
+                self.assigned_by(tree, *span, env);
+                self.repeat(env, |walker, env| {
+                    walker.assigned_by(tree, *span, env);
+                    walker.via.push("loop body".to_owned());
+                    walker.list(tree, body, env, input);
+                    walker.via.pop();
+                });
+            }
+            Shape::Case { word, arms } => self.case(tree, word, arms, env, input),
+            Shape::Arithmetic(parts, span) => {
+                self.harmless = true;
+                self.parts(tree, parts, env);
+                self.assigned_by(tree, *span, env);
+            }
+            Shape::Test(raws) => {
+                self.harmless = true;
+                for raw in raws {
+                    self.parts(tree, &raw.parts, env);
+                }
+                for raw in raws {
+                    let word = words::value(tree, raw, env, false);
+                    self.evaluated(&word);
+                }
+            }
+            Shape::Function { name, body } => self.define(tree, *name, body, env),
+            Shape::Coproc { name, body } => {
+                env.forget(name.map_or("COPROC", |name| tree.of(name)));
+                let mut inner = env.clone();
+                self.via.push("coproc".to_owned());
+                self.command(tree, body, &mut inner, &Input::Unknown);
+                self.via.pop();
+            }
+        }
+    }
+
+    fn define(&mut self, tree: &Rc<Tree>, name: Span, body: &Rc<Command>, env: &mut Env) {
+        let name = tree.of(name).to_owned();
+        let function = Function {
+            tree: tree.clone(),
+            body: body.clone(),
+        };
+        let known = self.called.contains(&address(body))
+            || self.later.iter().any(|later| match later {
+                Later::Function { function, .. } => Rc::ptr_eq(&function.body, body),
+                Later::Trap { .. } => false,
+            });
+        Rc::make_mut(&mut env.functions).insert(name.clone(), function.clone());
+        if !known {
+            self.later.push(Later::Function {
+                name,
+                function,
+                env: env.clone(),
+            });
+        }
+    }
+
+    fn conditional(
+        &mut self,
+        tree: &Rc<Tree>,
+        arms: &[(List, List)],
+        otherwise: Option<&List>,
+        env: &mut Env,
+        input: &Input,
+    ) {
+        let mut rest = env.clone();
+        let mut after: Option<Env> = None;
+        for (condition, body) in arms {
+            self.guarded += 1;
+            self.list(tree, condition, &mut rest, input);
+            self.guarded -= 1;
+            let (mut inside, outside) = rest.split();
+            self.list(tree, body, &mut inside, input);
+            after = Some(self.join(after, inside));
+            rest = outside;
+        }
+        if let Some(body) = otherwise {
+            self.list(tree, body, &mut rest, input);
+        }
+        *env = self.join(after, rest);
+    }
+
+    fn join(&mut self, before: Option<Env>, env: Env) -> Env {
+        match before {
+            Some(before) => self.merge(before, env),
+            None => env,
+        }
+    }
+
+    fn case(&mut self, tree: &Rc<Tree>, word: &Raw, arms: &[Arm], env: &mut Env, input: &Input) {
+        self.parts(tree, &word.parts, env);
+        let before = env.clone();
+        let mut after = env.clone();
+        let mut falling: Option<Env> = None;
+        for arm in arms {
+            for pattern in &arm.patterns {
+                self.parts(tree, &pattern.parts, env);
+            }
+            let mut inside = before.clone();
+            if let Some(falling) = falling.take() {
+                inside = self.merge(inside, falling);
+            }
+            self.list(tree, &arm.body, &mut inside, input);
+            if arm.falls {
+                falling = Some(inside.clone());
+            }
+            after = self.merge(after, inside);
+        }
+        *env = after;
+    }
+
+    #[allow(clippy::too_many_arguments)] // each is a part of the loop
+    fn loop_over(
+        &mut self,
+        tree: &Rc<Tree>,
+        name: &str,
+        raws: Option<&[Raw]>,
+        body: &List,
+        select: bool,
+        env: &mut Env,
+        input: &Input,
+    ) {
+        let mut values = Vec::new();
+        match raws {
+            Some(raws) => {
+                for raw in raws {
+                    self.parts(tree, &raw.parts, env);
+                }
+                for raw in raws {
+                    values.extend(self.globbed(words::words(tree, raw, env), env));
+                }
+            }
+            None => match &env.positional {
+                Some(all) => values.extend(all.iter().cloned()),
+                None => values.push(Word::unknown("$@", tree.span(body_span(body)), true)),
+            },
+        }
+        self.via.push("loop body".to_owned());
+        let splits = values.iter().any(|word| word.splits);
+        if select || splits || values.len() > ELEMENTS || values.is_empty() || self.exhausted {
+            if select {
+                env.forget("REPLY");
+            }
+            let before = env.clone();
+            self.repeat(env, |walker, env| {
+                env.forget(name);
+                walker.list(tree, body, env, input);
+            });
+            *env = self.merge(before, env.clone());
+        } else {
+            let mut broke: Option<Env> = None;
+            for (index, value) in values.into_iter().enumerate() {
+                let constant = value.text().is_some();
+                env.set(name, Value::Known(value.clone()));
+                self.replaying += usize::from(index > 0);
+                if constant {
+                    self.rounds.push(Round::default());
+                    self.list(tree, body, env, input);
+                    self.settle(env);
+                    let round = self.rounds.pop().unwrap_or_default();
+                    if let Some(state) = round.continued {
+                        *env = self.merge(env.clone(), state);
+                    }
+                    if let Some(state) = round.broke {
+                        broke = Some(self.join(broke, state));
+                    }
+                } else {
+                    // A pattern stands for any number of names.
+                    let before = env.clone();
+                    self.repeat(env, |walker, env| {
+                        env.set(name, Value::Known(value.clone()));
+                        walker.list(tree, body, env, input);
+                    });
+                    *env = self.merge(before, env.clone());
+                }
+                self.replaying -= usize::from(index > 0);
+                if env.dead {
+                    break;
+                }
+            }
+            if let Some(state) = broke {
+                *env = self.merge(env.clone(), state);
+            }
+        }
+        self.via.pop();
+    }
+
+    /// Walks what may run any number of times: until what it changes is unknown at its start.
+    fn repeat(&mut self, env: &mut Env, mut round: impl FnMut(&mut Self, &mut Env)) {
+        let mut start = env.clone();
+        start.settle();
+        let mut attempt = 0;
+        loop {
+            if self.exhausted || attempt == 2 {
+                start.lose();
+                start.folders = Rc::default();
+            }
+            let mark = self.out.len();
+            let exhausted = self.exhausted;
+            self.rounds.push(Round::default());
+            let mut end = start.clone();
+            self.replaying += usize::from(attempt > 0);
+            round(self, &mut end);
+            self.replaying -= usize::from(attempt > 0);
+            let found = self.rounds.pop().unwrap_or_default();
+            end.settle();
+            if let Some(state) = found.continued {
+                end = self.merge(end, state);
+            }
+            let joined = self.merge(start.clone(), end);
+            if attempt == 2 || exhausted || joined.same(&start) {
+                *env = match found.broke {
+                    Some(state) => self.merge(joined, state),
+                    None => joined,
+                };
+                return;
+            }
+            // The first round saw values that a later one does not have: once more, without them. A note
+            // that the line is too much may be among what is dropped.
+            self.out.truncate(mark);
+            if self.exhausted {
+                self.exhausted = false;
+                self.exhaust();
+            }
+            start = joined;
+            attempt += 1;
+        }
+    }
+
+    /// A call of a function of the script.
+    pub fn call(
+        &mut self,
+        name: &str,
+        function: &Function,
+        args: &[Word],
+        env: &mut Env,
+        input: &Input,
+    ) {
+        let body = address(&function.body);
+        let levels: Vec<bool> = self
+            .calls
+            .iter()
+            .filter(|call| call.body == body)
+            .map(|call| call.general)
+            .collect();
+        if levels.contains(&true) || self.exhausted {
+            // Its body has been walked, or will be, for any arguments and any variables.
+            env.lost = true;
+            env.folders = Rc::default();
+            return;
+        }
+        let general = !levels.is_empty();
+        let positional = env.positional.take();
+        if general {
+            env.lost = true;
+            env.folders = Rc::default();
+        } else if args.iter().all(|word| !word.splits) {
+            env.positional = Some(Rc::new(args.to_vec()));
+        }
+        self.enter_function(name, function, env, input, general);
+        env.positional = positional;
+    }
+
+    fn enter_function(
+        &mut self,
+        name: &str,
+        function: &Function,
+        env: &mut Env,
+        input: &Input,
+        general: bool,
+    ) {
+        self.called.insert(address(&function.body));
+        self.calls.push(Call {
+            body: address(&function.body),
+            general,
+            locals: Vec::new(),
+            returned: None,
+        });
+        let rounds = std::mem::take(&mut self.rounds);
+        self.via.push(format!("function {name}"));
+        self.replaying += 1;
+        self.command(&function.tree, &function.body, env, input);
+        self.replaying -= 1;
+        self.via.pop();
+        self.rounds = rounds;
+        if let Some(call) = self.calls.pop() {
+            if let Some(state) = call.returned {
+                *env = self.merge(env.clone(), state);
+            }
+            for (name, var) in call.locals.into_iter().rev() {
+                env.put(&name, var);
+            }
+        }
+    }
+
+    /// What the substitutions in a word run.
+    pub fn parts(&mut self, tree: &Rc<Tree>, parts: &[Part], env: &mut Env) {
+        for part in parts {
+            match part {
+                Part::Text(_) | Part::Escaped(_) | Part::Single(_) | Part::Ansi(_) => {}
+                Part::Double(parts) | Part::Extended(parts, _) => self.parts(tree, parts, env),
+                Part::Arithmetic(parts, span) => {
+                    self.parts(tree, parts, env);
+                    self.assigned_by(tree, *span, env);
+                }
+                Part::Array(raws) => {
+                    for raw in raws {
+                        self.parts(tree, &raw.parts, env);
+                    }
+                }
+                Part::Parameter(parameter) => {
+                    self.parts(
+                        tree,
+                        parameter.subscript.as_deref().unwrap_or_default(),
+                        env,
+                    );
+                    self.parts(tree, &parameter.operand, env);
+                    if parameter.operator == Operator::Prompt {
+                        let span = tree.span(parameter.span);
+                        self.opaque("${…@P} runs the commands in a value", span);
+                    }
+                    if parameter.indirect {
+                        let word = match env.value(tree.of(parameter.name)) {
+                            Value::Known(word) => word,
+                            _ => continue,
+                        };
+                        self.evaluated(&Word {
+                            span: tree.span(parameter.span),
+                            ..word
+                        });
+                    }
+                }
+                Part::Command(substitution) => {
+                    let spelling = tree.of(substitution.span);
+                    let via = match spelling.as_bytes() {
+                        [b'`', ..] => "`…`",
+                        [b'<', ..] => "<(…)",
+                        [b'>', ..] => ">(…)",
+                        _ => "$(…)",
+                    };
+                    let input = if via == ">(…)" {
+                        Input::Unknown
+                    } else {
+                        Input::Inherited
+                    };
+                    self.via.push(via.to_owned());
+                    let mut inner = env.clone();
+                    inner.failed = None;
+                    match &substitution.body {
+                        Body::Within(list) => self.list(tree, list, &mut inner, &input),
+                        Body::Apart(apart) => self.list(apart, &apart.list, &mut inner, &input),
+                    }
+                    self.via.pop();
+                }
+            }
+        }
+    }
+
+    /// `x=1`, `i++` in arithmetic: the names in it hold what they held, or not.
+    fn assigned_by(&mut self, tree: &Tree, span: Span, env: &mut Env) {
+        let text = tree.of(span);
+        let names = || {
+            text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .filter(|name| parse::is_name(name))
+        };
+        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+        for name in names() {
+            if let Value::Known(word) = env.value(name) {
+                self.evaluated(&Word {
+                    span: tree.span(span),
+                    ..word
+                });
+            }
+        }
+        if assigns {
+            for name in names() {
+                if env.touched(name) {
+                    env.forget(name);
+                }
+            }
+            if text.contains("PATH") || text.contains("IFS") {
+                for name in names().filter(|name| super::assignments::is_dangerous(name)) {
+                    env.change(name);
+                    env.forget(name);
+                }
+            }
+        }
+    }
+
+    /// Arithmetic, `test -v`, `printf -v` and their like evaluate subscripts: `a[$(rm x)]` in a value runs `rm`.
+    pub fn evaluated(&mut self, word: &Word) {
+        let runs = word.text().is_some_and(|text| {
+            text.split_once('[').is_some_and(|(_, rest)| {
+                rest.contains("$(") || rest.contains('`') || rest.contains("${")
+            })
+        });
+        if runs {
+            self.opaque(
+                "a value is evaluated, and there is a command in it",
+                word.span,
+            );
+        }
+    }
+
+    /// Words whose globs a view of the files can name.
+    pub fn globbed(&self, words: Vec<Word>, env: &Env) -> Vec<Word> {
+        use crate::call::word::Piece;
+        let is_glob = |word: &Word| {
+            !word.is_unknown()
+                && word
+                    .pieces
+                    .iter()
+                    .any(|piece| matches!(piece, Piece::Star | Piece::One | Piece::Class(_)))
+        };
+        if !words.iter().any(is_glob) {
+            return words;
+        }
+        let mut all = Vec::new();
+        for word in words {
+            if is_glob(&word)
+                && let Some(names) =
+                    (self.scene.glob)(&word, env.folder()).filter(|names| !names.is_empty())
+            {
+                all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
+                continue;
+            }
+            all.push(word);
+        }
+        all
+    }
+}
+
+fn address(body: &Rc<Command>) -> usize {
+    Rc::as_ptr(body) as usize
+}
+
+fn body_span(body: &List) -> Span {
+    body.0
+        .first()
+        .and_then(|item| item.first.stages.first())
+        .map_or_else(Span::default, |command| command.span)
+}
