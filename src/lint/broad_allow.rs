@@ -192,9 +192,14 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
         return None;
     }
     if glob.is_star() {
+        let what = match all {
+            true => "lets every command pass",
+            false => "lets any program run, as long as these words come first",
+        };
         return Some((
-            "lets every command pass".into(),
-            "name the programs that may run; a pattern is a prefix, so `git log` covers its options".into(),
+            what.into(),
+            "name the programs that may run; a pattern is a prefix, so `git log` covers its options"
+                .into(),
         ));
     }
     let name = glob.as_literal()?;

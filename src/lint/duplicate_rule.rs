@@ -8,6 +8,7 @@ use super::room::{Written, written};
 use crate::finding::Finding;
 use crate::policy::patterns;
 use crate::policy::rule::Rule;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const CODE: &str = "duplicate-rule";
@@ -15,48 +16,46 @@ const CODE: &str = "duplicate-rule";
 /// Looks at the entries of lists and tiers.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut seen: Vec<(&Rule, Written<'_>)> = Vec::new();
+    let mut seen: HashMap<(usize, usize), Vec<(&Rule, Written<'_>)>> = HashMap::new();
     for compiled in room.rules().filter(|own| !room.is_ordered(own)) {
         let rule = &compiled.rule;
         for own in written(rule) {
-            let first = seen.iter().find(|(other, text)| {
+            let alike = seen.entry(key(&own)).or_default();
+            let first = alike.iter().find(|(other, text)| {
                 Arc::ptr_eq(&other.place.source, &rule.place.source)
-                    && key(text) == key(&own)
                     && (std::ptr::eq(*other, rule)
                         || (rule.reason == other.reason
                             && rule.instead == other.instead
                             && rule.forced == other.forced))
                     && same(other, text, rule, &own)
             });
-            if let Some((other, text)) = first {
-                let source = &rule.place.source;
-                found.push(
-                    Finding::lint(
-                        CODE,
-                        format!("`{}` stands here twice", own.text),
-                        source,
-                        room.spot_of(rule, &own),
-                    )
-                    .label("the same again")
-                    .also(source, room.spot_of(other, text), "first here")
-                    .help("drop one of the two"),
-                );
-            } else {
-                seen.push((rule, own));
-            }
+            let Some((other, text)) = first else {
+                alike.push((rule, own));
+                continue;
+            };
+            let source = &rule.place.source;
+            found.push(
+                Finding::lint(
+                    CODE,
+                    format!("`{}` stands here twice", own.text),
+                    source,
+                    room.spot_of(rule, &own),
+                )
+                .label("the same again")
+                .also(source, room.spot_of(other, text), "first here")
+                .help("drop one of the two"),
+            );
         }
     }
     found.extend(tiers(room));
     found
 }
 
-/// What two texts must share to be worth comparing.
+/// What two texts share that take the same: how many alternatives, and which letters however ordered.
 fn key(text: &Written<'_>) -> (usize, usize) {
-    let letters = |c: &char| c.is_alphanumeric();
-    (
-        text.patterns.len(),
-        text.text.chars().filter(letters).count(),
-    )
+    let letters = text.text.chars().filter(|c| c.is_alphanumeric());
+    let sum = letters.fold(0usize, |sum, c| sum.wrapping_add((c as usize).wrapping_mul(c as usize)));
+    (text.patterns.len(), sum)
 }
 
 fn tiers(room: &Room<'_>) -> Vec<Finding> {

@@ -192,8 +192,9 @@ fn program(wide: &Glob, outer: Side, narrow: &Glob, inner: Side) -> bool {
     let slash = |glob: &Glob| glob.tokens().contains(&Token::Char('/'));
     match (slash(wide), slash(narrow)) {
         (false, false) => {
-            wide.covers(narrow)
+            takes(wide, narrow)
                 || (outer.tightens
+                    && matches!(narrow.tokens().last(), Some(Token::Char('0'..='9')))
                     && narrow.as_literal().is_some_and(|text| {
                         names(&text)
                             .iter()
@@ -268,8 +269,17 @@ pub fn words(
     inside.first() == Some(&true)
 }
 
+/// `Glob::covers`, with the common case first: text that is not the same text covers nothing else.
+fn takes(wide: &Glob, narrow: &Glob) -> bool {
+    let text = |glob: &Glob| {
+        let mut tokens = glob.tokens().iter();
+        tokens.all(|token| matches!(token, Token::Char(_)))
+    };
+    wide == narrow || (!text(wide) && wide.covers(narrow))
+}
+
 fn globs(wide: &Glob, narrow: &Glob, fold: bool) -> bool {
-    if wide.covers(narrow) {
+    if takes(wide, narrow) {
         return true;
     }
     let folded = |glob: &Glob| {

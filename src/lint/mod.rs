@@ -1,9 +1,10 @@
 //! Policy + matcher → what probably does not say what its author means.
 //!
 //! One lint, one place: `⟨name⟩.rs` (one function), `⟨name⟩.md` beside it (the page, the text of `--explain`, and the
-//! test), one line in the table below. `inside.rs` decides containment of patterns, `room.rs` is what a lint looks at,
+//! test), one line in the table below. `inside.rs` decides containment of patterns (`index.rs` finds those worth it), `room.rs` is what a lint looks at,
 //! `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
 
+mod index;
 mod inside;
 mod levels;
 mod names;

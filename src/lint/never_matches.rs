@@ -130,6 +130,12 @@ fn path_fault(path: &PathPattern) -> Option<Fault> {
             ),
         };
     }
+    if let Some(plain) = unescaped(text) {
+        return fault(
+            "a backslash escapes the character after it",
+            format!("write `{plain}`: parts of a path are separated by `/`"),
+        );
+    }
     if has("") {
         return fault(
             "it has an empty part, and paths are compared without",
@@ -178,6 +184,31 @@ fn path_fault(path: &PathPattern) -> Option<Fault> {
         return fault("it asks for a name with a blank at its end", format!("write `{}`", text.trim()));
     }
     None
+}
+
+/// The path with slashes, where it has backslashes that escape nothing that needs it.
+fn unescaped(text: &str) -> Option<String> {
+    let mut chars = text.chars().peekable();
+    let mut plain = String::new();
+    let mut found = false;
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some(next)) if next.is_alphanumeric() || matches!(next, '.' | '_') => {
+                found = true;
+                plain.push('/');
+            }
+            ('\\', Some('*')) if text.contains(r"\**") => {
+                found = true;
+                plain.push('/');
+            }
+            ('\\', Some(_)) => {
+                plain.push(c);
+                plain.extend(chars.next());
+            }
+            (c, _) => plain.push(c),
+        }
+    }
+    found.then_some(plain)
 }
 
 fn single_slashes(text: &str) -> String {

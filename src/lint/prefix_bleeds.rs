@@ -45,7 +45,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                     let span = room.spot_of(rule, &own);
                     let finding = told(&own.text, &name, &rule.place.source, span);
                     found.push(match pattern {
-                        Pattern::Command(_) => finding.help(format!("write `{name}`, and each other program by its name")),
+                        Pattern::Command(_) => finding.help(format!("name each program as it is called: `{name}`")),
                         _ => finding,
                     });
                     break;
@@ -116,8 +116,7 @@ fn bleeding_server(glob: &Glob) -> Option<String> {
         .collect();
     let next = glob.tokens().get(start.chars().count());
     let server = start.strip_prefix("mcp__")?;
-    let bleeds = next == Some(&Token::Star)
-        && !server.contains("__")
-        && server.ends_with(char::is_alphanumeric);
-    bleeds.then(|| server.to_owned())
+    let name = server.trim_end_matches('_');
+    let bleeds = next == Some(&Token::Star) && !name.is_empty() && !server.contains("__");
+    bleeds.then(|| name.to_owned())
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// Machinery that is no lint.
 const MACHINERY: &[&str] = &[
+    "index",
     "inside",
     "levels",
     "mod",
@@ -71,6 +72,14 @@ fn blocks(page: &str) -> Vec<(Format, bool, String)> {
     out
 }
 
+fn drawing(text: &str, found: &[Finding]) -> String {
+    #[cfg(feature = "cli")]
+    let drawn = crate::report::human::findings(found, 100, false);
+    #[cfg(not(feature = "cli"))]
+    let drawn = format!("{found:?}");
+    format!("{text}\n{drawn}\n\n")
+}
+
 #[test]
 fn pages_are_true() {
     let mut wrong = Vec::new();
@@ -90,10 +99,14 @@ fn pages_are_true() {
         if lint.level == Level::Allow {
             levels.set(lint.code, Level::Warn);
         }
+        let mut drawn = String::new();
         for (format, fails, text) in blocks {
             let source = Source::new("page", text.as_bytes().to_vec(), Some(format)).unwrap();
             let found = lints(source, &levels);
             let told: Vec<&Finding> = found.iter().filter(|own| own.code == lint.code).collect();
+            if fails {
+                drawn.push_str(&drawing(&text, &found));
+            }
             if told.is_empty() == fails {
                 wrong.push(format!("{} ({fails}):\n{text}{found:#?}", lint.code));
             }
@@ -104,6 +117,13 @@ fn pages_are_true() {
                 assert!(!finding.message.ends_with('.'), "{}", finding.message);
             }
         }
+        insta::with_settings!({
+            snapshot_path => "../../tests/lints",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, {
+            insta::assert_snapshot!(lint.code, drawn);
+        });
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

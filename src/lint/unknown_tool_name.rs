@@ -3,19 +3,28 @@
 //! A policy names tools by canonical names, whatever agent calls them.
 
 use super::{Room, names};
-use crate::finding::Finding;
-use crate::policy::near;
+use crate::finding::{Finding, Severity};
+use crate::policy::rule::Verdict;
+use crate::policy::{near, patterns};
 
 const CODE: &str = "unknown-tool-name";
 
 /// Looks at every tool name of tiers and rules.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (glob, _, source, span) in room.tool_patterns() {
-        let Some(name) = glob.as_literal() else { continue };
-        if let Some((message, help)) = fault(room, &name) {
-            let label = "matches no tool that is known here";
-            found.push(Finding::lint(CODE, message, &source, span).label(label).help(help));
+    for (glob, verdict, source, span) in room.tool_patterns() {
+        let wrong = match glob.as_literal() {
+            Some(name) => fault(room, &name),
+            None => other_server(&patterns::spell(&glob)),
+        };
+        if let Some((message, help)) = wrong {
+            let mut finding = Finding::lint(CODE, message, &source, span)
+                .label("matches no tool that is known here")
+                .help(help);
+            if verdict == Verdict::Deny {
+                finding.severity = Severity::Deny;
+            }
+            found.push(finding);
         }
     }
     found
@@ -44,22 +53,19 @@ pub fn fault(room: &Room<'_>, name: &str) -> Option<(String, String)> {
             false => String::new(),
         };
         return Some((
-            format!("`{name}` is the name of {agent}; a policy says `{canonical}`, whatever the agent calls it"),
+            format!("`{name}` is {agent}'s name: a policy says `{canonical}`, whatever the agent calls it"),
             format!("write `{canonical}`{program}"),
         ));
     }
     let words: Vec<&str> = name.split_whitespace().collect();
-    if words.len() > 1 || names::is_program(name) || name.contains('/') {
+    if words.len() > 1 || names::is_program(name) || name.starts_with(['.', '/', '~']) {
         return Some((
             format!("`{name}` is a command, and this is a list of tools"),
             format!("write `{name}` under `[commands]`"),
         ));
     }
-    if name.starts_with("mcp_") || name.starts_with("mcp:") || name.starts_with("mcp-") {
-        return Some((
-            format!("`{name}` is no name of an MCP tool here"),
-            "write `mcp__SERVER__TOOL`, with two underscores each".into(),
-        ));
+    if let Some(server) = other_server(name) {
+        return Some(server);
     }
     let known = room.matcher.tool_names();
     let near = near::nearest(name, known.iter().copied())
@@ -67,5 +73,22 @@ pub fn fault(room: &Room<'_>, name: &str) -> Option<(String, String)> {
     Some((
         format!("there is no tool `{name}`"),
         format!("did you mean `{near}`? If it is a tool of its own, declare it: `{name} = {{}}` under `[tools]`"),
+    ))
+}
+
+/// Other products' spellings of a server's tools: `mcp_server_tool`, `server/tool`.
+fn other_server(name: &str) -> Option<(String, String)> {
+    let prefixed = ["mcp_", "mcp:", "mcp-", "mcp."];
+    let single = prefixed.iter().any(|start| name.starts_with(start)) && !name.starts_with("mcp__");
+    if !single && !name.contains('/') {
+        return None;
+    }
+    let (server, tool) = match name.split_once('/') {
+        Some((server, tool)) if !tool.contains('/') => (server.trim_start_matches('@'), tool),
+        _ => ("SERVER", "TOOL"),
+    };
+    Some((
+        format!("`{name}` is no name of a server's tool here"),
+        format!("write `mcp__{server}__{tool}`, with two underscores each"),
     ))
 }

@@ -3,6 +3,7 @@
 //! Order does not matter where the strictest rule wins, so a narrow allow under a wide deny is no exception to it.
 
 use super::Room;
+use super::index::Index;
 use super::inside::{self, Side};
 use super::room::{Pattern, written};
 use crate::finding::Finding;
@@ -15,9 +16,10 @@ const CODE: &str = "unreachable-allow";
 /// Looks at allow rules and at tiers.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
+    let closing = Index::of(room, |own| own.rule.action != Verdict::Allow);
     for compiled in room.rules() {
         if compiled.rule.action == Verdict::Allow && !room.is_ordered(compiled) {
-            found.extend(rule(room, compiled));
+            found.extend(rule(room, &closing, compiled));
         }
     }
     found.extend(tiers(room));
@@ -28,18 +30,19 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
 struct Hider {
     text: String,
     what: String,
+    label: String,
     place: Place,
     fix: String,
 }
 
-fn rule(room: &Room<'_>, compiled: &Compiled) -> Vec<Finding> {
+fn rule(room: &Room<'_>, closing: &Index<'_>, compiled: &Compiled) -> Vec<Finding> {
     let allow = &compiled.rule;
     let mut found = Vec::new();
     for own in written(allow) {
         let hiders: Option<Vec<Hider>> = own
             .patterns
             .iter()
-            .map(|pattern| hider(room, compiled, *pattern))
+            .map(|pattern| hider(room, closing, compiled, *pattern))
             .collect();
         let Some(mut hiders) = hiders else { continue };
         hiders.dedup_by(|one, other| one.place == other.place);
@@ -53,23 +56,47 @@ fn rule(room: &Room<'_>, compiled: &Compiled) -> Vec<Finding> {
             .label("allowed here")
             .help(first.fix.clone());
         for hider in hiders.iter().take(3) {
-            finding = finding.also(&hider.place.source, hider.place.span, hider.what.clone());
+            finding = finding.also(&hider.place.source, hider.place.span, hider.label.clone());
         }
         found.push(finding);
     }
     found
 }
 
-fn hider(room: &Room<'_>, allow: &Compiled, pattern: Pattern<'_>) -> Option<Hider> {
-    let by_rule = room
-        .rules()
-        .filter(|wide| wide.layer == allow.layer && wide.rule.action != Verdict::Allow)
-        .filter_map(|wide| Some((wide, inside::covers(&wide.rule, &allow.rule, pattern)?)))
-        .max_by_key(|(wide, _)| wide.rule.action);
-    if let Some((wide, text)) = by_rule {
+fn hider(
+    room: &Room<'_>,
+    closing: &Index<'_>,
+    allow: &Compiled,
+    pattern: Pattern<'_>,
+) -> Option<Hider> {
+    let takes = |wide: &Compiled, by: &dyn Fn() -> bool| {
+        wide.layer == allow.layer && inside::conditions(&wide.rule, &allow.rule) && by()
+    };
+    let any_tool = closing
+        .any_tool
+        .iter()
+        .filter(|wide| takes(wide, &|| true))
+        .map(|wide| (*wide, "every tool".to_owned(), wide.rule.place.span));
+    let by_text = closing
+        .candidates(pattern)
+        .filter(|wide| {
+            let outer = &wide.compiled.rule;
+            takes(wide.compiled, &|| {
+                let mut all = wide.written.patterns.iter();
+                all.any(|by| inside::by(outer, *by, &allow.rule, pattern))
+            })
+        })
+        .map(|wide| {
+            let span = room.spot_of(&wide.compiled.rule, &wide.written);
+            (wide.compiled, wide.written.text.clone(), span)
+        });
+    let by_rule = any_tool
+        .chain(by_text)
+        .max_by_key(|(wide, _, _)| wide.rule.action);
+    if let Some((wide, text, span)) = by_rule {
         let verdict = wide.rule.action;
         let place = Place {
-            span: room.spot(&wide.rule, &text),
+            span,
             ..wide.rule.place.clone()
         };
         let key = if matches!(wide.rule.judges, Judges::Tool) {
@@ -80,6 +107,7 @@ fn hider(room: &Room<'_>, allow: &Compiled, pattern: Pattern<'_>) -> Option<Hide
         return Some(Hider {
             text,
             what: format!("the {verdict} of"),
+            label: format!("the {verdict} that takes all of it"),
             place,
             fix: format!(
                 "carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow"
@@ -97,6 +125,7 @@ fn hider(room: &Room<'_>, allow: &Compiled, pattern: Pattern<'_>) -> Option<Hide
                 Some(Hider {
                     text,
                     what: format!("the protected set `{}` with", set.name),
+                    label: "protected here".into(),
                     place: set.place.clone(),
                     fix: format!(
                         "nothing lifts protected files: name it under `except` of `protected.{}`, or drop the allow",
@@ -113,6 +142,7 @@ fn hider(room: &Room<'_>, allow: &Compiled, pattern: Pattern<'_>) -> Option<Hide
                 Some(Hider {
                     text: patterns::spell(wide),
                     what: "the denied tier of".into(),
+                    label: "a denied tier".into(),
                     place: Place {
                         source: std::sync::Arc::clone(&file.source),
                         span: entry.span,
