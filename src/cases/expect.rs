@@ -292,7 +292,7 @@ impl fmt::Display for Failure {
                 text,
             } => write!(
                 f,
-                "a reason too many, at [{index}], that `{list}` does not list: `{key}` ({text})"
+                "the decision's reason [{index}] is not in `{list}`: `{key}` ({text})"
             ),
             Self::Order {
                 list,
@@ -342,7 +342,7 @@ mod tests {
             ),
             (
                 &["a"],
-                &["a reason too many, at [1], that `reasons` does not list: `b` (uses a service)"],
+                &["the decision's reason [1] is not in `reasons`: `b` (uses a service)"],
             ),
             (
                 &["a", "b", "~gone"],
@@ -352,7 +352,7 @@ mod tests {
                 &["c", "a"],
                 &[
                     "reasons[0] is missing: no further reason is `c`",
-                    "a reason too many, at [1], that `reasons` does not list: `b` (uses a service)",
+                    "the decision's reason [1] is not in `reasons`: `b` (uses a service)",
                 ],
             ),
         ];

@@ -221,7 +221,12 @@ impl Reader<'_> {
         let note = self.text(table, "note");
         let expect = table.get("expect").map(|node| self.expect(node));
         let own = self.under(table);
-        if table.get("tool").is_none() && !broken {
+        // Misspelt, it was told already.
+        let misspelt = table
+            .entries
+            .iter()
+            .any(|entry| near::nearest(&entry.key.name, ["tool"]).is_some());
+        if table.get("tool").is_none() && !misspelt && !broken {
             self.error("missing-key", "a case needs `tool`".into(), node.span)
                 .help =
                 Some("write the call: `tool = \"bash\"`, `args = { command = \"ls\" }`".into());

@@ -524,7 +524,7 @@ mod tests {
             ("ls [a-", Err("[a-")),
             ("echo $(x)", Err("$")),
             ("ls @(a|b)", Err("|")),
-            ("", Err("program")),
+            ("", Err("empty")),
             ("** x", Err("program")),
             ("a\nb", Err("line break")),
             ("kill ** [!0-9-]*", Ok(1)),

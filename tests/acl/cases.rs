@@ -200,6 +200,10 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+fn told_aside(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 const POLICY: &str = "version = 1\n[tiers]\nallow = ['read']\nask = ['write']\ndeny = ['fetch']\n";
 
 #[test]
@@ -224,14 +228,8 @@ fn what_fails_is_told_and_the_rest_goes_on() {
     )
     .unwrap();
     let output = acl(&folder, "", &["test"], "");
-    insta::assert_snapshot!(
-        "what_fails",
-        format!(
-            "{}---\n{}",
-            told(&output),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    );
+    let both = format!("{}---\n{}", told(&output), told_aside(&output));
+    insta::assert_snapshot!("what_fails", both);
     assert_eq!(output.status.code(), Some(2));
     let output = acl(&folder, "", &["test", "p.cases.toml"], "");
     assert_eq!(output.status.code(), Some(1));
@@ -309,14 +307,8 @@ fn snapshots_are_proposed_reviewed_and_kept() {
     )
     .unwrap();
     let output = acl(&folder, "1", &["test"], "");
-    insta::assert_snapshot!(
-        "changed",
-        format!(
-            "{}---\n{}",
-            told(&output),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    );
+    let both = format!("{}---\n{}", told(&output), told_aside(&output));
+    insta::assert_snapshot!("changed", both);
     assert_eq!(code(&output), Some(1));
     assert_eq!(code(&acl(&folder, "", &["test", "--accept"], "")), Some(0));
     assert!(!std::fs::read_to_string(&snap).unwrap().contains("two"));
