@@ -3,7 +3,12 @@
 //! An allow that is narrowed (`exact`, `only`, `operands`, `with`, conditions) is left alone.
 
 use super::room::{Pattern, written};
-use super::{Room, names};
+use super::{Room, inside, names};
+use crate::call::shell;
+use crate::matcher::commands;
+use crate::matcher::located::{Folder, Frame};
+use crate::matcher::paths::Stance;
+use crate::policy::glob::Fit;
 use crate::finding::Finding;
 use crate::policy::File;
 use crate::policy::glob::Glob;
@@ -220,39 +225,26 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
             ));
         }
     }
-    if named(names::LIFTERS) && all {
+    if let Some(line) = rest.last().filter(|last| open(last)).and(starts_anything(command, rule)) {
         return Some((
-            format!("lets whatever `{name}` starts pass"),
-            format!("name what it may start: `{name} apt update` covers that and no more"),
+            format!("lets any program pass that it starts, as in `{line}`"),
+            "name the program too: `xargs grep`, for instance, covers `xargs -0 grep x` and no more".into(),
         ));
     }
-    if named(names::LAUNCHERS) && !rest.is_empty() && all {
+    let lends = names::LENDERS.iter().find(|(lender, _)| *lender == name);
+    if let Some((_, what)) = lends.filter(|_| rest.is_empty()) {
         return Some((
-            format!("lets whatever `{name}` starts pass: the word after it is any program"),
-            format!("name the program: `{name} grep`; without it the pattern covers only `{name}` itself"),
+            format!("lets whatever else is allowed run {what}"),
+            format!("name what it may start: `{name} …` up to the program covers that and no more"),
         ));
     }
-    let rest = rest.get(1..).unwrap_or_default();
-    let lifts = names::LIFTING.iter().any(|(program, word)| {
-        let mut parts = program.split(' ');
-        let same = parts.next() == Some(name.as_str());
-        match parts.next() {
-            None => same && second.as_deref() == Some(*word) && rest.iter().all(open),
-            Some(sub) => {
-                let third = rest.first().and_then(|own| match own {
-                    WordPattern::Word(glob) => glob.as_literal(),
-                    WordPattern::Any => None,
-                });
-                same && second.as_deref() == Some(sub)
-                    && third.as_deref() == Some(*word)
-                    && rest.iter().skip(1).all(open)
-            }
-        }
-    });
-    if lifts {
+    let image = names::IMAGES
+        .iter()
+        .any(|(program, word)| *program == name && second.as_deref() == Some(*word));
+    if image && rest.iter().skip(1).all(open) {
         return Some((
-            format!("lets anything run through `{}`", command.text.trim_end_matches(" *")),
-            "name what may run, up to the program".into(),
+            "lets any image run".into(),
+            "name the options and the image".into(),
         ));
     }
     if named(names::DESTROYERS) && all {
@@ -262,6 +254,46 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
         ));
     }
     None
+}
+
+/// A line by which the pattern lets a program pass that it does not name.
+fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> {
+    let folder = |text: &str| Folder {
+        lexical: text.into(),
+        resolved: text.into(),
+    };
+    let frame = Frame {
+        roots: vec![folder("/workspace")],
+        home: Some(folder("/home/user")),
+        ..Frame::default()
+    };
+    let scene = shell::Scene {
+        cwd: Some("/workspace".into()),
+        home: Some("/home/user".into()),
+        ..shell::Scene::default()
+    };
+    let start = inside::sample(pattern, |word| match word {
+        WordPattern::Word(glob) => !glob.is_star(),
+        WordPattern::Any => false,
+    });
+    // Before the program may stand a host, a container, a time limit.
+    ["", "5 ", "box ", "box -- "].into_iter().find_map(|between| {
+        let line = format!("{start} {between}some-program a b");
+        let accesses = shell::accesses(&line, &scene);
+        let started = accesses.iter().enumerate().filter_map(|(at, _)| {
+            let command = commands::command(&accesses, at)?;
+            let program = command.words.first()?.text()?;
+            (program == "some-program").then_some(at)
+        });
+        let started: Vec<usize> = started.collect();
+        let covers = (0..accesses.len()).any(|at| {
+            let fitted = commands::fit(rule, &accesses, at, Stance::Loosens, &frame);
+            fitted.fit == Fit::Must
+                && commands::uncovered(&accesses, &fitted, rule).is_none()
+                && started.iter().any(|inner| fitted.levels.contains(inner))
+        });
+        covers.then_some(line)
+    })
 }
 
 // --- paths

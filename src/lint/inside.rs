@@ -306,10 +306,10 @@ fn literals_differ(one: &[WordPattern], other: &[WordPattern]) -> bool {
         let (WordPattern::Word(a), WordPattern::Word(b)) = pair else {
             return false;
         };
-        if let (Some(a), Some(b)) = (a.as_literal(), b.as_literal()) {
-            if a.to_lowercase() != b.to_lowercase() {
-                return true;
-            }
+        if let (Some(a), Some(b)) = (a.as_literal(), b.as_literal())
+            && a.to_lowercase() != b.to_lowercase()
+        {
+            return true;
         }
     }
     false
@@ -457,7 +457,7 @@ pub fn names_more(wide: &CommandPattern, narrow: &CommandPattern) -> bool {
         WordPattern::Word(glob) => glob.as_literal().is_none(),
     });
     // Ask the reader of command lines what the words do, with more words after them and without.
-    let line = sample(narrow);
+    let line = sample(narrow, |_| true);
     for tail in ["", " x", " x y"] {
         match reads(&format!("{line}{tail}")) {
             Some(Reading { known, beyond }) if beyond || (open && known) => return true,
@@ -522,8 +522,8 @@ fn reads(line: &str) -> Option<Reading> {
     })
 }
 
-/// A line that the pattern matches.
-fn sample(pattern: &CommandPattern) -> String {
+/// A line of the words of a pattern that are wanted.
+pub fn sample(pattern: &CommandPattern, wanted: impl Fn(&WordPattern) -> bool) -> String {
     let word = |word: &WordPattern| match word {
         WordPattern::Any => None,
         WordPattern::Word(glob) => {
@@ -539,15 +539,15 @@ fn sample(pattern: &CommandPattern) -> String {
                     },
                 })
                 .collect();
-            Some(format!("'{}'", text.replace('\'', r"'\''")))
+            let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+            Some(match !text.is_empty() && text.chars().all(plain) {
+                true => text,
+                false => format!("'{}'", text.replace('\'', r"'\''")),
+            })
         }
     };
-    pattern
-        .words
-        .iter()
-        .filter_map(word)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let words = pattern.words.iter().filter(|word| wanted(word));
+    words.filter_map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -172,40 +172,23 @@ pub const INTERPRETERS: &[&str] = &[
 /// Shells among them.
 pub const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "sh", "zsh"];
 
-/// Programs that run another with other rights, elsewhere, or straight from the network.
-pub const LIFTERS: &[&str] = &[
-    "bunx", "chroot", "doas", "eval", "exec", "npx", "nsenter", "pkexec", "runuser", "source",
-    "ssh", "su", "sudo", "unshare", "uvx",
+/// Programs that run another with other rights, or elsewhere, and what they lend it.
+pub const LENDERS: &[(&str, &str)] = &[
+    ("sudo", "with another user's rights"),
+    ("doas", "with another user's rights"),
+    ("su", "with another user's rights"),
+    ("pkexec", "with another user's rights"),
+    ("runuser", "with another user's rights"),
+    ("ssh", "on another machine"),
+    ("chroot", "under another root"),
+    ("nsenter", "in another namespace"),
 ];
 
-/// The same, where they take a subcommand.
-pub const LIFTING: &[(&str, &str)] = &[
-    ("docker", "run"),
-    ("docker", "exec"),
-    ("docker compose", "run"),
-    ("docker compose", "exec"),
-    ("podman", "run"),
-    ("podman", "exec"),
-    ("kubectl", "exec"),
-    ("kubectl", "run"),
-    ("npm", "exec"),
-    ("pnpm", "dlx"),
-    ("pnpm", "exec"),
-    ("yarn", "dlx"),
-    ("uv", "run"),
-    ("uv", "tool"),
-    ("poetry", "run"),
-    ("bundle", "exec"),
-];
+/// Commands that start an image, whatever is in it.
+pub const IMAGES: &[(&str, &str)] = &[("docker", "run"), ("podman", "run"), ("kubectl", "run")];
 
 /// Programs that destroy what they are pointed at.
 pub const DESTROYERS: &[&str] = &[
     "dd", "fdisk", "kill", "killall", "mkfs", "parted", "pkill", "reboot", "rm", "shred",
     "shutdown", "srm", "truncate", "unlink", "wipefs",
-];
-
-/// Launchers: with a wildcard after them they run anything.
-pub const LAUNCHERS: &[&str] = &[
-    "command", "env", "ionice", "nice", "nohup", "parallel", "setsid", "stdbuf", "time", "timeout",
-    "watch", "xargs",
 ];

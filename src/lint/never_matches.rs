@@ -159,14 +159,13 @@ fn path_fault(path: &PathPattern) -> Option<Fault> {
     }
     let first = words.first().and_then(Option::as_deref).unwrap_or_default();
     let mut letters = first.chars();
-    if let (Some(drive), Some(':')) = (letters.next(), letters.next()) {
-        if drive.is_ascii_alphabetic() && (first.len() == 2 || !text.contains('/')) {
+    if let (Some(drive), Some(':')) = (letters.next(), letters.next())
+        && drive.is_ascii_alphabetic() && (first.len() == 2 || !text.contains('/')) {
             return fault(
                 "a path here has no drive letter",
                 format!("write it as it is mounted, such as `/mnt/{}/…`", drive.to_ascii_lowercase()),
             );
         }
-    }
     if first.starts_with('$') || first.starts_with('%') {
         return fault(
             "variables are not looked up in a pattern",
