@@ -8,6 +8,7 @@
 )]
 
 mod cases;
+mod corpus;
 mod disk;
 mod drawing;
 mod explain;
