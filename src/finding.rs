@@ -2,7 +2,7 @@
 //!
 //! Made by every stage that reads a policy; rendered by `report/`. Codes are stable API, prose is not.
 
-use crate::source::{Source, Span};
+use crate::text::{Source, Span};
 use std::fmt;
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@
 
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches};
 use super::files::FileView;
+use super::tools::{Argument, Holds, ToolDecl};
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
-use crate::policy::rule::{Argument, Holds, ToolDecl};
 use crate::source::Span;
 use serde_json::{Map, Value};
 

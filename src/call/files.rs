@@ -3,9 +3,9 @@
 //! In: an absolute path. Out: what stands there, and where symbolic links lead. [`FileView::None`] knows nothing:
 //! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
 
+use super::glob::Glob;
 use super::path;
 use super::word::{Piece, Word};
-use crate::policy::glob::Glob;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

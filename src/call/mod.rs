@@ -6,10 +6,11 @@
 pub mod access;
 pub mod accesses;
 pub mod files;
+pub mod glob;
 pub mod path;
 pub mod programs;
 pub mod shell;
-mod strict_json;
+pub(crate) mod strict_json;
 pub mod tools;
 pub mod word;
 

@@ -8,6 +8,15 @@ use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::fmt;
 
+/// Reads one JSON text to its end; and the keys that some object gives twice.
+pub(crate) fn read(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
+    let twice = RefCell::new(Vec::new());
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict { twice: &twice }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok((value, twice.into_inner()))
+}
+
 /// The arguments of a call: an object, or what is wrong with them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Args(Result<Map<String, Value>, String>);
@@ -26,13 +35,8 @@ impl Args {
         if text.trim().is_empty() {
             return Self::default();
         }
-        let twice = RefCell::new(Vec::new());
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let read = Strict { twice: &twice }
-            .deserialize(&mut deserializer)
-            .and_then(|value| deserializer.end().map(|()| value));
-        match read {
-            Ok(value) => Self::of(value, &twice.into_inner()),
+        match read(text) {
+            Ok((value, twice)) => Self::of(value, &twice),
             Err(why) => Self(Err(format!("invalid JSON arguments - {why}"))),
         }
     }

@@ -1,9 +1,50 @@
-//! The canonical tools: what the arguments of every agent's own tools mean.
+//! What the arguments of a tool mean, and the canonical tools, which every agent has under some name.
 //!
-//! An agent's tool names map to these (see `agents/`), so that one policy serves all. A policy may declare
-//! others, or declare one of these anew.
+//! In: a name. Out: a declaration. An agent's tool names map to the canonical ones, so that one policy serves all.
+//! A policy may declare others, or declare one of these anew.
 
-use crate::policy::rule::{Argument, Holds, ToolDecl};
+use std::sync::OnceLock;
+
+/// What is known of one tool: by the table below, or by `[tools]` in a policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolDecl {
+    /// Its name.
+    pub name: String,
+    /// Its arguments that name something.
+    pub arguments: Vec<Argument>,
+    /// It touches all below its paths.
+    pub recursive: bool,
+}
+
+/// An argument of a tool that names something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// What it names.
+    pub holds: Holds,
+    /// Its dotted path: `input.files[]`.
+    pub path: String,
+    /// Its value where the call leaves it out.
+    pub default: Option<String>,
+    /// The call may leave it out.
+    pub optional: bool,
+}
+
+/// What an argument names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A path that is read.
+    Read,
+    /// A path that is written.
+    Write,
+    /// A command line.
+    Shell,
+    /// A command as a list of words.
+    Argv,
+    /// A URL.
+    Url,
+    /// An apply_patch envelope.
+    Patch,
+}
 
 /// One canonical tool: its name, its arguments, whether it goes below its paths.
 type Row = (
@@ -36,8 +77,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The declaration of a canonical tool.
-pub fn canonical(name: &str) -> Option<ToolDecl> {
-    let (name, arguments, recursive) = TOOLS.iter().find(|(tool, _, _)| *tool == name)?;
+pub fn canonical(name: &str) -> Option<&'static ToolDecl> {
+    static DECLARED: OnceLock<Vec<ToolDecl>> = OnceLock::new();
+    let declared = DECLARED.get_or_init(|| TOOLS.iter().map(declaration).collect());
+    declared.iter().find(|tool| tool.name == name)
+}
+
+fn declaration((name, arguments, recursive): &Row) -> ToolDecl {
     let arguments = arguments
         .iter()
         .map(|(holds, path, default, optional)| Argument {
@@ -47,9 +93,9 @@ pub fn canonical(name: &str) -> Option<ToolDecl> {
             optional: *optional,
         })
         .collect();
-    Some(ToolDecl {
+    ToolDecl {
         name: (*name).to_owned(),
         arguments,
         recursive: *recursive,
-    })
+    }
 }

@@ -206,6 +206,14 @@ pub fn unreadable(path: &Path, why: &std::io::Error) -> String {
     format!("cannot read `{}`: {what}", path.display())
 }
 
+/// A policy by its path or as `acl:NAME`, for a case.
+pub fn found(name: &str) -> Result<Arc<Source>, String> {
+    match name.strip_prefix("acl:") {
+        Some(preset) => presets::find(preset),
+        None => read(Path::new(name)).map(Arc::new),
+    }
+}
+
 fn read(path: &Path) -> Result<Source, String> {
     let bytes = std::fs::read(path).map_err(|why| unreadable(path, &why))?;
     Source::new(path.to_string_lossy(), bytes, None).map_err(|finding| finding.message)
@@ -221,7 +229,7 @@ pub fn shown(path: &Path) -> String {
 }
 
 /// The path without `.` and `..` in the middle, so that one file has one name.
-fn normal(path: &Path) -> PathBuf {
+pub fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {

@@ -8,7 +8,7 @@ use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::word::Word;
+use crate::call::word::{Piece, Word};
 use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::{Folder, Frame, Located};
@@ -360,15 +360,15 @@ impl<'a> Judge<'a> {
             let defaults: Vec<usize> = self.matcher.rest(section).collect();
             for default in defaults {
                 let layer = self.rule(default).map(|compiled| compiled.layer);
-                let named =
-                    matched
-                        .iter()
-                        .filter(|matched| matched.lost.is_none())
-                        .any(|matched| {
-                            self.rule(matched.rule).is_some_and(|own| {
-                                Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
-                            })
-                        });
+                // What a rule only may mean it does not name: else a deny that may fit would turn a default deny into an ask.
+                let named = matched
+                    .iter()
+                    .filter(|matched| matched.lost.is_none() && matched.fit == Fit::Must)
+                    .any(|matched| {
+                        self.rule(matched.rule).is_some_and(|own| {
+                            Some(own.layer) == layer && !matches!(own.rule.judges, Judges::Tool)
+                        })
+                    });
                 if !named && self.is_on(default) && !self.transparent(at) {
                     matched.push(Matched {
                         rule: default,
@@ -435,7 +435,7 @@ impl<'a> Judge<'a> {
             instead: compiled.rule.instead.clone(),
             address: Some(compiled.rule.address.clone()),
             place: Some(compiled.rule.place.clone()),
-            order: rule,
+            order: self.order(rule),
         };
         reason.text = match (&compiled.rule.reason, why) {
             (Some(text), None) => text.clone(),
@@ -446,6 +446,14 @@ impl<'a> Judge<'a> {
             }
         };
         self.reasons.push(reason);
+    }
+
+    /// The order of declaration; a section's default is its last rule, wherever it is written.
+    fn order(&self, rule: usize) -> usize {
+        match self.rule(rule).map(|compiled| &compiled.rule.judges) {
+            Some(Judges::Rest(_)) => self.matcher.rules.len() + rule,
+            _ => rule,
+        }
     }
 
     fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
@@ -684,17 +692,14 @@ impl<'a> Judge<'a> {
         let located = Located::of(path, self.frame);
         self.real = located.known.then(|| located.real().to_owned());
         if path.touches == Touches::Names {
-            self.outside(at, path, &located, false);
+            self.outside(at, path, &located, &[]);
             return (Vec::new(), cover_of(path.cover));
         }
         let certain = path.touches == Touches::Surely;
         self.protected(at, path, &located);
         let own = self.path_rules(at, path, &located);
-        let anchored = own
-            .iter()
-            .any(|matched| matched.lost.is_none() && self.settles_outside(matched, &located));
         if certain {
-            self.outside(at, path, &located, anchored);
+            self.outside(at, path, &located, &own);
         }
         let section = certain.then_some(Section::Paths(path.mode));
         let written = path.mode == Mode::Read
@@ -734,6 +739,7 @@ impl<'a> Judge<'a> {
             let fit = paths::fit(&set.paths, located, Stance::Tightens);
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
+                Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
                 fit => self
                     .below(&set.paths, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
@@ -801,6 +807,9 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, fit) if path.touches == Touches::Surely => fit,
                 (Stance::Loosens, _) => continue,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
+                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => {
+                    continue;
+                }
                 (Stance::Tightens, fit) => self
                     .below(own, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
@@ -855,6 +864,32 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
+    /// name exists, so for reading what is there now tells; what is written may be new.
+    fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
+        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
+            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
+        let view = self.frame.view.filter(|view| view.sees());
+        let (Some(view), true, Mode::Read) = (view, printed, path.mode) else {
+            return false;
+        };
+        let folder = Word::of(
+            path.path
+                .pieces
+                .iter()
+                .take(path.path.pieces.len() - 1)
+                .cloned(),
+            path.path.span,
+        );
+        let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
+        let walked = walk(view, folder.real(), true, |path| {
+            let word = Word::known(path, crate::source::Span::default());
+            let found = Located::locate(&word, None, Reach::Itself, self.frame);
+            paths::fit(own, &found, Stance::Tightens).may()
+        });
+        folder.known && matches!(walked, Walked::Nothing)
+    }
+
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.
     fn settles_outside(&self, matched: &Matched, located: &Located) -> bool {
         let Some(compiled) = self
@@ -866,29 +901,29 @@ impl<'a> Judge<'a> {
         let Judges::Paths(own) = &compiled.rule.judges else {
             return false;
         };
-        let anchored: Vec<PathPattern> = own
-            .patterns
-            .iter()
-            .filter(|pattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home))
-            .cloned()
-            .collect();
+        let anchored =
+            |pattern: &&PathPattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home);
         let own = Paths {
-            patterns: anchored,
+            patterns: own.patterns.iter().filter(anchored).cloned().collect(),
             ..(**own).clone()
         };
         paths::fit(&own, located, Stance::Loosens) == Fit::Must
     }
 
-    fn outside(&mut self, at: usize, path: &PathAccess, located: &Located, settled: bool) {
+    fn outside(&mut self, at: usize, path: &PathAccess, located: &Located, own: &[Matched]) {
         let (verdict, place) = &self.matcher.outside;
         if *verdict == Verdict::Allow
             || (self.frame.roots.is_empty() && self.matcher.roots.is_none())
         {
             return;
         }
+        let settled = || {
+            own.iter()
+                .any(|matched| matched.lost.is_none() && self.settles_outside(matched, located))
+        };
         match located.inside() {
             Some(true) => {}
-            _ if settled && *verdict == Verdict::Ask => {}
+            _ if *verdict == Verdict::Ask && settled() => {}
             None => self.unresolved.push((path.path.shown(), at, false)),
             Some(false) => {
                 let shown = located.shown().to_owned();

@@ -138,6 +138,25 @@ pub enum Basis {
 }
 
 impl Basis {
+    /// All there are.
+    pub const ALL: [Self; 15] = [
+        Self::Arguments,
+        Self::UnknownTool,
+        Self::Protected,
+        Self::Workspace,
+        Self::Rule,
+        Self::Opaque,
+        Self::Unresolved,
+        Self::Tier,
+        Self::Verdict,
+        Self::Mode,
+        Self::Forced,
+        Self::Approval,
+        Self::Session,
+        Self::Grant,
+        Self::Endorsement,
+    ];
+
     /// Its name in the record.
     pub const fn name(self) -> &'static str {
         match self {
@@ -268,22 +287,12 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
             );
         }
     };
-    if !matcher.covers(&call.tool) {
-        let near = near::nearest(&call.tool, matcher.tool_names());
-        let text = match near {
-            Some(near) => format!(
-                "no declaration, tier or rule covers the tool `{}`; there is `{near}`",
-                call.tool
-            ),
-            None => format!(
-                "no declaration, tier or rule covers the tool `{}`",
-                call.tool
-            ),
-        };
-        return Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)]);
+    let unknown = !matcher.covers(&call.tool);
+    if unknown && !matcher.refuses_by_name(&call.tool) {
+        return unknown_tool(matcher, call);
     }
     let declaration = matcher.declaration(&call.tool);
-    let taken = match accesses::taken(call, args, declaration.as_deref(), view) {
+    let taken = match accesses::taken(call, args, declaration, view) {
         Ok(taken) => taken,
         Err(faults) => {
             let texts = faults.into_iter().map(|fault| (fault, None));
@@ -302,6 +311,9 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
         missing_facts,
         ..
     } = judge;
+    if unknown && !reasons.iter().any(|reason| reason.action == Verdict::Deny) {
+        return unknown_tool(matcher, call);
+    }
     let mut decision = Decision {
         action: Verdict::Allow,
         basis: Basis::Tier,
@@ -350,6 +362,16 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
     }
     mode(call, &taken.accesses, &mut decision);
     decision
+}
+
+/// The refusal of a tool that nobody knows.
+fn unknown_tool(matcher: &Matcher, call: &Call) -> Decision {
+    let tool = &call.tool;
+    let mut text = format!("no declaration, tier or rule covers the tool `{tool}`");
+    if let Some(near) = near::nearest(tool, matcher.tool_names()) {
+        text.push_str(&format!("; there is `{near}`"));
+    }
+    Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)])
 }
 
 impl DecidedBy {

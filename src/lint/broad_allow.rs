@@ -13,7 +13,8 @@ use crate::finding::Finding;
 use crate::policy::File;
 use crate::policy::glob::Glob;
 use crate::policy::patterns::{self, Anchor, CommandPattern, PathPattern, WordPattern};
-use crate::policy::rule::{Commands, Holds, Judges, Rule, Section, TierEntry, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::{Commands, Judges, Rule, Section, TierEntry, Verdict};
 use crate::call::access::Mode;
 
 const CODE: &str = "broad-allow";

@@ -6,7 +6,8 @@ use super::Room;
 use super::room::{Pattern, written};
 use crate::finding::{Finding, Severity};
 use crate::policy::patterns::{self, PathPattern, WordPattern};
-use crate::policy::rule::{Holds, Judges, Paths, Rule, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::{Judges, Paths, Rule, Verdict};
 use crate::call::access::Mode;
 
 const CODE: &str = "never-matches";

@@ -4,7 +4,8 @@
 
 use super::Room;
 use crate::finding::Finding;
-use crate::policy::rule::{Holds, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::Verdict;
 
 const CODE: &str = "no-workspace";
 

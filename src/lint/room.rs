@@ -5,13 +5,14 @@
 
 use super::levels::Level;
 use super::suppressions::{self, Suppression};
+use crate::call::tools::Holds;
 use crate::finding::Finding;
 use crate::matcher::{Compiled, Matcher};
 use crate::policy::File;
 use crate::policy::Resolution;
 use crate::policy::glob::Glob;
 use crate::policy::patterns::{self, CommandPattern, HostPattern, PathPattern};
-use crate::policy::rule::{Commands, Holds, Judges, Protected, Rule, TierEntry, Verdict};
+use crate::policy::rule::{Commands, Judges, Protected, Rule, TierEntry, Verdict};
 use crate::source::{self, Node, Source, Span, Tree, Value};
 use std::sync::Arc;
 

@@ -9,7 +9,8 @@ use crate::finding::{Finding, Severity};
 use crate::matcher::Compiled;
 use crate::policy::glob::Glob;
 use crate::policy::patterns::{Anchor, PathPattern};
-use crate::policy::rule::{Holds, Judges, Rule, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::{Judges, Rule, Verdict};
 
 const CODE: &str = "shadowed-rule";
 

@@ -5,7 +5,8 @@ use super::room::{Pattern, written};
 use crate::call::tools as canonical;
 use crate::finding::{Finding, Severity};
 use crate::policy::patterns::WordPattern;
-use crate::policy::rule::{Holds, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::Verdict;
 
 const CODE: &str = "tool-name-as-command";
 

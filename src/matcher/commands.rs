@@ -5,12 +5,12 @@
 
 use super::located::{Frame, Located};
 use super::paths::{self, Stance};
+use super::quick::HashMap;
 use crate::call::access::{Access, Command, Kind, Reach, Role, Trigger};
 use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
-use std::collections::HashMap;
 
 /// One word of the sequence that patterns are compared with: where it stands.
 #[derive(Clone, Copy, Debug)]

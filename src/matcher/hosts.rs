@@ -3,11 +3,11 @@
 //! In: host rules, the URL of an access. Out: how they fit. Names are compared in punycode, addresses in their one spelling.
 
 use super::paths::Stance;
+use super::quick::HashMap;
 use crate::call::word::Word;
 use crate::policy::glob::Fit;
 use crate::policy::patterns::{HostName, HostPattern, canonical_host};
 use crate::policy::rule::Hosts;
-use std::collections::HashMap;
 
 /// What of a URL the rules look at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -192,7 +192,7 @@ impl Located {
         let mut all = Some(true);
         for spelling in self.spellings.iter().take(self.own) {
             if spelling.roots.is_empty() {
-                match spelling.parts.iter().any(|part| *part == Part::Gap) {
+                match spelling.parts.contains(&Part::Gap) {
                     true => all = all.and(None),
                     false => return Some(false),
                 }

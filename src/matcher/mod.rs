@@ -8,19 +8,21 @@ mod examples;
 pub mod hosts;
 pub mod located;
 pub mod paths;
+mod quick;
 pub mod tools;
 
 use crate::call::access::Mode;
-use crate::call::tools as canonical;
+use crate::call::tools::{self as canonical, ToolDecl};
 use crate::policy::rule::{
-    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, ToolDecl, Verdict,
+    Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, Verdict,
 };
 use crate::policy::{LayerKind, Policy, Resolution};
 use commands::CommandIndex;
 use hosts::HostIndex;
 use paths::PathIndex;
+use quick::HashMap;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use tools::{FileTiers, NameIndex};
 
 /// A compiled policy.
@@ -48,6 +50,7 @@ pub struct Matcher {
     declared: HashMap<String, ToolDecl>,
     facts: HashMap<String, FactDecl>,
     covering: NameIndex,
+    refusing: NameIndex,
     tool_rules: NameIndex,
     any_tool_rules: Vec<usize>,
     command_rules: CommandIndex,
@@ -103,9 +106,10 @@ impl Matcher {
             roots: None,
             folder: None,
             layers: Vec::new(),
-            declared: HashMap::new(),
-            facts: HashMap::new(),
+            declared: HashMap::default(),
+            facts: HashMap::default(),
             covering: NameIndex::default(),
+            refusing: NameIndex::default(),
             tool_rules: NameIndex::default(),
             any_tool_rules: Vec::new(),
             command_rules: CommandIndex::default(),
@@ -117,7 +121,7 @@ impl Matcher {
             unknown_is_default: false,
             policy: Policy::default(),
         };
-        let mut keys = HashMap::new();
+        let mut keys = HashMap::default();
         let mut unknown: Option<bool> = None;
         let mut default: Option<(Verdict, Place, bool)> = None;
         for (index, layer) in policy.layers.iter_mut().enumerate() {
@@ -132,7 +136,11 @@ impl Matcher {
                         layer.folder.clone(),
                     )
                 });
-                if let (Some(outside), Some(file)) = (workspace.outside, layer.files.first()) {
+                let stated = layer.files.iter().find(|file| {
+                    let own = file.workspace.as_ref();
+                    own.is_some_and(|own| own.outside.is_some())
+                });
+                if let (Some(outside), Some(file)) = (workspace.outside, stated) {
                     let place = Place {
                         source: std::sync::Arc::clone(&file.source),
                         span: outside.span,
@@ -274,8 +282,13 @@ impl Matcher {
             Judges::Hosts(hosts) => self.host_rules.add(&hosts.patterns, owner),
             Judges::Rest(section) => self.rest.push((*section, owner)),
         }
+        // A refusal more must not loosen: were a tool known by the deny rules that name it, what they leave would ask.
+        let named = match rule.action {
+            Verdict::Deny => &mut self.refusing,
+            Verdict::Allow | Verdict::Ask => &mut self.covering,
+        };
         for glob in &rule.tools {
-            self.covering.add(glob, owner);
+            named.add(glob, owner);
         }
         // An approval clears one obligation, so no two rules may share a key: addresses of other files are qualified.
         let own = rule.id.clone().unwrap_or_else(|| rule.address.clone());
@@ -294,20 +307,23 @@ impl Matcher {
     }
 
     /// The declaration of a tool: the policy's, or that of a canonical tool.
-    pub fn declaration(&self, tool: &str) -> Option<std::borrow::Cow<'_, ToolDecl>> {
-        use std::borrow::Cow;
+    pub fn declaration(&self, tool: &str) -> Option<&ToolDecl> {
         self.declared
             .get(tool)
-            .map(Cow::Borrowed)
-            .or_else(|| canonical::canonical(tool).map(Cow::Owned))
+            .or_else(|| canonical::canonical(tool))
     }
 
-    /// Whether a declaration, tier or rule covers the tool, or the policy takes unknown tools by the default tier.
+    /// Whether a declaration, tier, or rule that allows or asks covers the tool, or the policy takes unknown tools by the default tier.
     pub fn covers(&self, tool: &str) -> bool {
         self.unknown_is_default
             || self.declared.contains_key(tool)
             || canonical::names().any(|name| name == tool)
             || !self.covering.find(tool).is_empty()
+    }
+
+    /// Whether a deny rule names the tool: it does not make the tool known, but what it says is told.
+    pub fn refuses_by_name(&self, tool: &str) -> bool {
+        !self.refusing.find(tool).is_empty()
     }
 
     /// The names that the policy knows tools by, for "did you mean".

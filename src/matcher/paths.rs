@@ -4,11 +4,12 @@
 //! met by any spelling; an allow needs all. With 10,000 patterns a known path tries a handful.
 
 use super::located::{Located, Part, Spelling};
+use super::quick::HashMap;
 use crate::call::access::Reach;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 /// Whether a rule loosens or tightens: that decides what counts as a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,7 +341,7 @@ impl PathIndex {
 
     /// What the patterns that may meet the path belong to, each once, in order.
     pub fn candidates(&self, located: &Located) -> Vec<usize> {
-        if !located.known || located.reach != Reach::Itself {
+        if self.all.is_empty() || !located.known || located.reach != Reach::Itself {
             return self.all.clone();
         }
         let mut found: Vec<usize> = self.rest.clone();
@@ -350,10 +351,10 @@ impl PathIndex {
             }
         };
         for spelling in &located.spellings {
-            let folded = fold(&spelling.text);
-            let starts: Vec<usize> = std::iter::once(0)
-                .chain(folded.match_indices('/').map(|(at, _)| at + 1))
-                .collect();
+            let folded = folded(&spelling.text);
+            let mut starts = Vec::with_capacity(spelling.parts.len() + 1);
+            starts.push(0);
+            starts.extend(folded.match_indices('/').map(|(at, _)| at + 1));
             let root_counts = spelling.roots.iter().map(|count| (&self.root, *count));
             let home_count = spelling.home.iter().map(|count| (&self.home, *count));
             for (map, count) in std::iter::once((&self.absolute, 0))
@@ -443,14 +444,19 @@ fn push(owners: &mut Vec<usize>, owner: usize) {
 }
 
 fn fold(text: &str) -> String {
+    folded(text).into_owned()
+}
+
+fn folded(text: &str) -> Cow<'_, str> {
     match text
         .bytes()
         .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
     {
-        true => text.to_owned(),
-        false => text.to_lowercase(),
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.to_lowercase()),
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::super::located::{Folder, Frame};

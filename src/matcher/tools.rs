@@ -2,9 +2,9 @@
 //!
 //! In: the tiers and rules of all layers. Out: for a tool's name its tier, where that stands, and which layers list it.
 
+use super::quick::HashMap;
 use crate::policy::glob::Glob;
 use crate::policy::rule::{TierEntry, Verdict};
-use std::collections::HashMap;
 
 /// Tool name patterns, by exact name and by literal start.
 #[derive(Debug, Default)]

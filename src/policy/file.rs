@@ -6,11 +6,12 @@
 use super::glob::Glob;
 use super::patterns::{self, PathPattern};
 use super::rule::{
-    Argument, Authority, Commands, Condition, Examples, FactDecl, Holds, Hosts, Invariant, Judges,
-    Paths, Place, Placed, Protected, Rule, Section, Test, TierEntry, ToolDecl, Verdict,
+    Authority, Commands, Condition, Examples, FactDecl, Hosts, Invariant, Judges, Paths, Place,
+    Placed, Protected, Rule, Section, Test, TierEntry, Verdict,
 };
 use super::{keys, near};
 use crate::call::access::Mode;
+use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::finding::Finding;
 use crate::source::{self, Node, Source, Span, Table, Value};
 use std::collections::BTreeMap;
@@ -748,7 +749,7 @@ impl<'a> Reader<'a> {
     /// An element of `[[rules]]`.
     fn long_rule(&mut self, fields: &Table, span: Span, index: usize) -> Option<Rule> {
         let action = fields.get("action").and_then(text).and_then(Verdict::parse);
-        let targets: Vec<&str> = ["commands", "paths", "hosts"]
+        let targets: Vec<&str> = keys::TARGETS
             .into_iter()
             .filter(|key| fields.get(key).is_some())
             .collect();
@@ -765,16 +766,8 @@ impl<'a> Reader<'a> {
             .help = Some("write one rule for each; they may share `when` and `reason`".into());
         }
         let target = targets.first().copied();
-        let allowed: &[&str] = match target {
-            Some("commands") => &["except", "with", "without", "operands", "exact", "only"],
-            Some("paths") => &["except", "exact", "access"],
-            Some(_) => &["except"],
-            None => &[],
-        };
-        for key in [
-            "except", "with", "without", "operands", "exact", "only", "access",
-        ] {
-            if fields.get(key).is_some() && !allowed.contains(&key) {
+        for (key, needs) in keys::NEEDS {
+            if fields.get(key).is_some() && target.is_none_or(|target| !needs.contains(&target)) {
                 let belongs = match key {
                     "access" => "a rule with `paths`",
                     "exact" => "a rule with `commands` or `paths`",
@@ -901,7 +894,8 @@ impl<'a> Reader<'a> {
             *finding = finding
                 .clone()
                 .label("forbidden here")
-                .also(&source, with, "demanded here");
+                .also(&source, with, "demanded here")
+                .help(format!("take `{word}` out of `with` or out of `without`"));
         }
     }
 
@@ -914,7 +908,7 @@ impl<'a> Reader<'a> {
         span: Span,
     ) -> Rule {
         let forced = flag(fields, "forced");
-        if forced && action != Verdict::Ask {
+        if action != Verdict::Ask && fields.get("forced").is_some() {
             self.error(
                 "unknown-key",
                 "`forced` belongs to a rule that asks",
@@ -1100,7 +1094,7 @@ impl<'a> Reader<'a> {
                     .clone()
                     .label("named again here")
                     .also(&source, first, "first named here")
-                    .help("an id names one rule: approvals and grants go by it");
+                    .help("rename one of them: approvals and grants find a rule by its id");
             }
         }
     }

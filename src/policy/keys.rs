@@ -4,6 +4,7 @@
 //! table in the README. Adding a key is adding a line here and reading it in `policy/file.rs`.
 
 use super::near;
+use super::rule::Verdict;
 use crate::finding::Finding;
 use crate::source::{Node, Source, Span, Value};
 use std::sync::Arc;
@@ -50,6 +51,10 @@ pub struct Key {
     pub required: bool,
     /// What it means: the hover text and the reference.
     pub about: &'static str,
+    /// What holds where it is left out, as JSON; none: nothing, or what `about` says.
+    pub default: Option<&'static str>,
+    /// Values to copy from, as JSON.
+    pub examples: &'static [&'static str],
 }
 
 const fn key(name: &'static str, shape: Shape, about: &'static str) -> Key {
@@ -58,20 +63,66 @@ const fn key(name: &'static str, shape: Shape, about: &'static str) -> Key {
         shape,
         required: false,
         about,
+        default: None,
+        examples: &[],
     }
 }
 
 const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key {
     Key {
-        name,
-        shape,
         required: true,
-        about,
+        ..key(name, shape, about)
+    }
+}
+
+impl Key {
+    /// What holds where it is left out.
+    const fn or(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Values to copy from.
+    const fn like(mut self, examples: &'static [&'static str]) -> Self {
+        self.examples = examples;
+        self
     }
 }
 
 /// The verdicts that a policy may write; `confirm` is `ask`.
 pub const VERDICTS: &[&str] = &["allow", "ask", "deny", "confirm"];
+
+/// What a rule can judge: a rule has at most one of these keys.
+pub const TARGETS: [&str; 3] = ["commands", "paths", "hosts"];
+
+/// Keys of a rule that need one of these targets beside them.
+pub const NEEDS: [(&str, &[&str]); 7] = [
+    ("except", &TARGETS),
+    ("with", &["commands"]),
+    ("without", &["commands"]),
+    ("operands", &["commands"]),
+    ("exact", &["commands", "paths"]),
+    ("only", &["commands"]),
+    ("access", &["paths"]),
+];
+
+/// Keys of a rule that have a meaning under one verdict alone.
+pub const UNDER: [(&str, Verdict); 2] = [("forced", Verdict::Ask), ("only", Verdict::Allow)];
+
+/// The tables that several keys hold, with a name for one of them.
+pub static SHARED: &[(&str, &[Key])] = &[
+    ("argument", ARGUMENT),
+    ("command", COMMAND_ENTRY),
+    ("path", PATH_ENTRY),
+    ("host", HOST_ENTRY),
+    ("path_lists", PATH_LISTS),
+];
+
+/// The keys that rules of every spelling have in common.
+pub static COMMON: &[Key] = &[
+    TOOLS, ARGS, WHEN, UNLESS, EXCEPT, WITH, WITHOUT, OPERANDS, EXACT, ONLY, FORCED, ID, REASON,
+    INSTEAD, EXAMPLES, MATCH, ACCESS,
+];
 
 /// The whole language.
 pub static POLICY: &[Key] = &[
@@ -80,52 +131,63 @@ pub static POLICY: &[Key] = &[
         Shape::Version,
         "The version of the policy language: 1.",
     ),
-    key("name", Shape::Text, "A name for people."),
+    key(
+        "name",
+        Shape::Text,
+        "A name for people; it stands in messages and before addresses of rules that two files share.",
+    )
+    .like(&[r#""web-shop""#]),
     key("description", Shape::Text, "What the policy is for."),
     key(
         "extends",
         Shape::OneOrMany(&Shape::Text),
-        "Policy files this one builds on, relative to it, or `acl:NAME` for a shipped preset. Mine to adjust: I may `disable` their rules, and my tier for a tool replaces theirs.",
-    ),
+        "Policy files this one builds on, relative to it, or `acl:NAME` for a shipped preset. They are mine to adjust: I may `disable` their rules by id, and my tier for a tool replaces theirs.",
+    )
+    .like(&[r#"["acl:recommended"]"#, r#"["../team.toml"]"#]),
     key(
         "disable",
         Shape::List(&Shape::Text),
         "Ids (or addresses) of rules of the extended files that do not hold here.",
-    ),
+    )
+    .like(&[r#"["no-force-push"]"#]),
     key(
         "resolution",
         Shape::Choice(&["strictest", "first-match"]),
-        "How rules combine: `strictest` (default; order never matters, deny > ask > allow) or `first-match` (the first matching `[[rules]]` element decides; list sections may not be used).",
-    ),
+        "How rules combine. `strictest`: order never matters, and deny wins over ask, ask over allow. `first-match`: the first `[[rules]]` element that matches decides; the lists of `commands`, `paths` and `hosts` may not be used then, as a list has no order to be first in.",
+    )
+    .or(r#""strictest""#),
     key(
         "workspace",
         Shape::Table(WORKSPACE),
-        "Where the agent works.",
+        "Where the agent works: relative path patterns hold there.",
     ),
     key(
         "tools",
         Shape::Map(&Shape::Table(TOOL)),
-        "Which argument of a tool is what. The agents' own tools (bash, read, write, edit, search, list, fetch) are built in.",
-    ),
+        "Which argument of a tool is what, by the tool's name. The agents' own tools (bash, read, write, edit, search, list, fetch) are built in.",
+    )
+    .like(&[r#"{"move_file": {"reads": "source", "writes": ["source", "destination"]}}"#]),
     key(
         "groups",
         Shape::Map(&Shape::List(&Shape::Text)),
-        "Named lists, used as `@name` in any list of the same file. Groups may name groups.",
-    ),
+        "Named lists, used as `@name` in any list of the same file, of whatever that list holds. Groups may name groups.",
+    )
+    .like(&[r#"{"search": ["grep", "glob"]}"#]),
     key(
         "facts",
         Shape::Map(&Shape::Table(FACT)),
-        "What the host tells about a call. Declared, so that a typo is found.",
-    ),
+        "What the host tells about a call, for `when` and `unless`. Declared, so that a typo is found. The tool's arguments can never set one.",
+    )
+    .like(&[r#"{"environment": {"values": ["development", "production"]}}"#]),
     key(
         "tiers",
         Shape::Table(TIERS),
-        "A tool's verdict where no rule names what it does.",
+        "A tool's verdict where no rule names what the call does.",
     ),
     key(
         "commands",
         Shape::Table(COMMANDS),
-        "Command rules: program, then leading words. Judged for every simple command of a line.",
+        "Command rules: program, then leading words (`git {status,diff}`). Judged for every simple command of a line, whatever pipes, quotes and launchers stand around it.",
     ),
     key(
         "paths",
@@ -135,37 +197,39 @@ pub static POLICY: &[Key] = &[
     key(
         "hosts",
         Shape::Table(HOSTS),
-        "Host rules: `docs.rs`, `*.example.org`, `https://host:8443`.",
+        "Host rules, for every host that a call writes out: `docs.rs`, `*.example.org` (anything below it, not itself), `https://host:8443`.",
     ),
     key(
         "protected",
         Shape::Map(&Shape::Table(PROTECTED)),
-        "Files that nothing opens: no rule, grant, mode, layer or human lifts it.",
-    ),
+        "Files that nothing opens, in sets with a name: no rule, grant, mode, layer or human lifts it.",
+    )
+    .like(&[r#"{"secrets": {"files": [".env", "*.pem"], "reason": "holds credentials"}}"#]),
     key(
         "rules",
         Shape::List(&Shape::Table(RULE)),
-        "The long form, for all that a list cannot say.",
+        "Rules in the long form, for all that a list cannot say: conditions on facts, rules about a tool as such, an order.",
     ),
     key(
         "sources",
         Shape::List(&Shape::Table(SOURCE)),
-        "Outside authorities that the host consults on each call; it hands their verdicts in.",
+        "Outside authorities (risk control, a ticket system) that the host consults on each call; it hands their verdicts in.",
     ),
     key(
         "messages",
         Shape::Table(MESSAGES),
-        "Texts for the model, in place of the built-in ones. Placeholders: {tool}, {reason}, {instead}.",
+        "Texts for the model, in place of the built-in ones. They may hold {tool}, {reason} and {instead}.",
     ),
     key(
         "lints",
         Shape::Map(&Shape::Choice(&["allow", "warn", "deny"])),
-        "Severity of a lint: code → allow, warn or deny.",
-    ),
+        "How severe a lint of `acl check` is, by its code: `allow` silences it, `warn` reports it, `deny` fails the check.",
+    )
+    .like(&[r#"{"broad-allow": "deny"}"#]),
     key(
         "invariants",
         Shape::List(&Shape::Table(INVARIANT)),
-        "Statements that must hold for all calls.",
+        "Statements that must hold for all calls, whatever the rules say; `acl check` looks for a call that breaks one.",
     ),
 ];
 
@@ -173,41 +237,48 @@ static WORKSPACE: &[Key] = &[
     key(
         "roots",
         Shape::OneOrMany(&Shape::Text),
-        "Folders the agent works in, relative to the policy file.",
-    ),
+        "Folders the agent works in, relative to the policy file. Without them: the policy's own folder for a project or local file, else the workspace of the call.",
+    )
+    .like(&[r#"["."]"#]),
     key(
         "outside",
         Shape::Verdict,
-        "Verdict for a path in none of the roots. Default: ask.",
-    ),
+        "Verdict for a path in none of the roots. An allow anchored with `/` or `~` settles an ask, not a deny.",
+    )
+    .or(r#""ask""#),
 ];
 
 static TOOL: &[Key] = &[
     key(
         "reads",
         Shape::Argument(ARGUMENT),
-        "The argument that holds a path the tool reads: a name, a list of names, a dotted path such as `input.files[]`, or { arg, default }.",
-    ),
+        "The argument that holds a path the tool reads: its name, a list of names, a dotted path such as `input.files[]`, or { arg, default }. In a call it must be there and be text.",
+    )
+    .like(&[r#""path""#, r#"{"arg": "path", "default": "."}"#]),
     key(
         "writes",
         Shape::Argument(ARGUMENT),
-        "The argument that holds a path the tool writes.",
-    ),
+        "The argument that holds a path the tool writes, creates or deletes.",
+    )
+    .like(&[r#""path""#]),
     key(
         "shell",
         Shape::Argument(ARGUMENT),
         "The argument that holds a command line.",
-    ),
+    )
+    .like(&[r#""command""#]),
     key(
         "argv",
         Shape::Argument(ARGUMENT),
         "The argument that holds a command as a list of words.",
-    ),
+    )
+    .like(&[r#""argv""#]),
     key(
         "url",
         Shape::Argument(ARGUMENT),
-        "The argument that holds a URL.",
-    ),
+        "The argument that holds a URL: its host is contacted.",
+    )
+    .like(&[r#""url""#]),
     key(
         "patch",
         Shape::Argument(ARGUMENT),
@@ -217,77 +288,87 @@ static TOOL: &[Key] = &[
         "recursive",
         Shape::Bool,
         "The tool reads or writes all below its paths.",
-    ),
-    key("about", Shape::Text, "What the tool does."),
+    )
+    .or("false"),
+    key("about", Shape::Text, "What the tool does, for people."),
 ];
 
 static ARGUMENT: &[Key] = &[
     required(
         "arg",
         Shape::OneOrMany(&Shape::Text),
-        "The name of the argument, a list of names, or a dotted path.",
-    ),
+        "The name of the argument, a list of names, or a dotted path; `[]` after a name goes through a list.",
+    )
+    .like(&[r#""path""#, r#""input.files[]""#]),
     key(
         "default",
         Shape::Text,
         "Its value where the call leaves it out. Without a default the argument must be there.",
-    ),
+    )
+    .like(&[r#"".""#]),
 ];
 
 static FACT: &[Key] = &[
     key(
         "default",
         Shape::Scalar,
-        "Its value where the host gives none. Without a default a missing fact counts against the call.",
+        "Its value where the host gives none. Without a default a missing fact counts against the call: it turns ask and deny rules on and allow rules off.",
     ),
     key(
         "values",
         Shape::List(&Shape::Scalar),
-        "All values it can have.",
+        "All values it can have; another one counts as missing. Left out: any.",
     ),
-    key("about", Shape::Text, "What it tells."),
+    key("about", Shape::Text, "What it tells, for people."),
 ];
 
 static TIERS: &[Key] = &[
     key(
         "allow",
         Shape::List(&Shape::Text),
-        "Tools whose calls pass.",
-    ),
+        "Tools whose calls pass: names, globs (`mcp__git__*`) or groups (`@search`). Of two patterns the more specific counts.",
+    )
+    .like(&[r#"["read_file", "@search"]"#]),
     key(
         "ask",
         Shape::List(&Shape::Text),
-        "Tools whose calls need a human.",
-    ),
+        "Tools whose calls need a human, unless an allow rule covers all that a call does.",
+    )
+    .like(&[r#"["bash", "mcp__*"]"#]),
     key("confirm", Shape::List(&Shape::Text), "The same as `ask`."),
     key(
         "deny",
         Shape::List(&Shape::Text),
         "Tools that are refused, always: no allow rule lifts a denied tool.",
-    ),
+    )
+    .like(&[r#"["mcp__*__delete_*"]"#]),
     key(
         "default",
         Shape::Verdict,
-        "Verdict for a declared tool that no tier lists. Default: ask.",
-    ),
+        "Verdict for a declared tool that no tier lists.",
+    )
+    .or(r#""ask""#),
     key(
         "unknown",
         Shape::Choice(&["deny", "default"]),
-        "A tool nobody declared or listed: `deny` (default), or `default` for the default tier.",
-    ),
+        "What becomes of a tool that nobody declared or listed: `deny`, or `default` for the default tier.",
+    )
+    .or(r#""deny""#),
 ];
 
 static COMMANDS: &[Key] = &[
     key(
         "allow",
         Shape::List(&Shape::Entry(COMMAND_ENTRY)),
-        "Commands that may run.",
-    ),
+        "Commands that may run: prefixes of words. Every part of a line must be covered.",
+    )
+    .like(&[r#"["git {status,diff,log}", "cargo {build,check,test}", "ls"]"#]),
     key(
         "ask",
         Shape::List(&Shape::Entry(COMMAND_ENTRY)),
         "Commands that need a human.",
-    ),
+    )
+    .like(&[r#"["git push", {"match": "npm publish", "forced": true}]"#]),
     key(
         "confirm",
         Shape::List(&Shape::Entry(COMMAND_ENTRY)),
@@ -296,8 +377,11 @@ static COMMANDS: &[Key] = &[
     key(
         "deny",
         Shape::List(&Shape::Entry(COMMAND_ENTRY)),
-        "Commands that are refused.",
-    ),
+        "Commands that are refused, wherever in a line they stand.",
+    )
+    .like(&[
+        r#"["sudo", {"match": "rm", "with": ["-r", "-f"], "reason": "recursive forced delete", "instead": "move it to .trash/"}]"#,
+    ]),
     key(
         "default",
         Shape::Verdict,
@@ -306,8 +390,9 @@ static COMMANDS: &[Key] = &[
     key(
         "opaque",
         Shape::Choice(&["ask", "deny", "confirm"]),
-        "What becomes of a line that is not understood. Default: ask.",
-    ),
+        "What becomes of a command line, or a part of one, that is not understood.",
+    )
+    .or(r#""ask""#),
 ];
 
 static PATHS: &[Key] = &[
@@ -323,13 +408,15 @@ static PATH_LISTS: &[Key] = &[
     key(
         "allow",
         Shape::List(&Shape::Entry(PATH_ENTRY)),
-        "Paths that are open.",
-    ),
+        "Paths that are open. A relative pattern holds inside the workspace roots only; `**` is everything there.",
+    )
+    .like(&[r#"["src/**", {"match": "docs/**", "except": ["docs/legal/**"]}]"#]),
     key(
         "ask",
         Shape::List(&Shape::Entry(PATH_ENTRY)),
         "Paths that need a human.",
-    ),
+    )
+    .like(&[r#"["*.lock", ".github/**"]"#]),
     key(
         "confirm",
         Shape::List(&Shape::Entry(PATH_ENTRY)),
@@ -338,8 +425,9 @@ static PATH_LISTS: &[Key] = &[
     key(
         "deny",
         Shape::List(&Shape::Entry(PATH_ENTRY)),
-        "Paths that are closed.",
-    ),
+        "Paths that are closed. A name without a slash matches at any depth, outside the workspace too.",
+    )
+    .like(&[r#"["/etc/**", "~/.ssh/**"]"#]),
     key(
         "default",
         Shape::Verdict,
@@ -352,11 +440,12 @@ static HOSTS: &[Key] = &[
         "allow",
         Shape::List(&Shape::Entry(HOST_ENTRY)),
         "Hosts that may be contacted.",
-    ),
+    )
+    .like(&[r#"["docs.rs", "*.rust-lang.org"]"#]),
     key(
         "ask",
         Shape::List(&Shape::Entry(HOST_ENTRY)),
-        "Hosts that need a human.",
+        "Hosts that need a human. For all others use `default`: `*` would ask about the allowed ones too.",
     ),
     key(
         "confirm",
@@ -367,7 +456,8 @@ static HOSTS: &[Key] = &[
         "deny",
         Shape::List(&Shape::Entry(HOST_ENTRY)),
         "Hosts that are closed.",
-    ),
+    )
+    .like(&[r#"["169.254.169.254"]"#]),
     key(
         "default",
         Shape::Verdict,
@@ -378,79 +468,99 @@ static HOSTS: &[Key] = &[
 const TOOLS: Key = key(
     "tools",
     Shape::OneOrMany(&Shape::Text),
-    "Tool names (globs): only calls of these tools.",
-);
+    "Tool names (globs, groups): only calls of these tools.",
+)
+.like(&[r#"["bash"]"#]);
 const ARGS: Key = key(
     "args",
     Shape::Conditions,
-    "Conditions on the tool's own arguments: dotted path → value, glob or list. An absent argument matches nothing.",
-);
+    "Conditions on the tool's own arguments: dotted path → value, glob or list of them. Types never mix: true is not \"true\". An absent argument matches nothing.",
+)
+.like(&[r#"{"force": true, "branch": ["main", "release/*"]}"#]);
 const WHEN: Key = key(
     "when",
     Shape::Conditions,
-    "On only while all these facts hold.",
-);
+    "On only while all these facts hold: fact → value, glob or list of them. Facts are declared under `[facts]`.",
+)
+.like(&[r#"{"environment": "production"}"#]);
 const UNLESS: Key = key(
     "unless",
     Shape::Conditions,
     "Off while all these facts hold.",
-);
+)
+.like(&[r#"{"role": "sre"}"#]);
 const EXCEPT: Key = key(
     "except",
     Shape::OneOrMany(&Shape::Text),
-    "Carve-outs, spelled like the match.",
+    "Carve-outs, spelled like what the rule matches.",
 );
 const WITH: Key = key(
     "with",
     Shape::OneOrMany(&Shape::Text),
-    "Words that must be present, wherever they stand after the program; `|` separates spellings of one.",
-);
+    "Words that must all be present, wherever they stand after the program; `|` separates spellings of one. Options are understood: `-r` is found in `-rf`.",
+)
+.like(&[r#"["-r|--recursive", "-f"]"#]);
 const WITHOUT: Key = key(
     "without",
     Shape::OneOrMany(&Shape::Text),
-    "Words that must not be present.",
-);
+    "Words that must not be present, spelled as in `with`.",
+)
+.like(&[r#"["--dry-run"]"#]);
 const OPERANDS: Key = key(
     "operands",
     Shape::OneOrMany(&Shape::Text),
-    "Path patterns for the operands. Allow: at least one, and every one matches. Ask and deny: any.",
-);
+    "Path patterns for the files and folders that the command names. Allow: there is at least one, and every one matches. Ask and deny: any matches.",
+)
+.like(&[r#"["target/**"]"#]);
 const EXACT: Key = key(
     "exact",
     Shape::Bool,
     "A command: no further words. A path: itself, not what lies below.",
-);
+)
+.or("false");
 const ONLY: Key = key(
     "only",
     Shape::Choice(&["read"]),
-    "`read`: allow only while everything the command does is reading.",
+    "Allow rules: only while everything the command does is reading.",
 );
 const FORCED: Key = key(
     "forced",
     Shape::Bool,
     "Ask rules: only a fresh human decision satisfies it, never a grant, endorsement or mode.",
-);
+)
+.or("false");
 const ID: Key = key(
     "id",
     Shape::Text,
-    "The rule's name in decisions, approvals and grants. Without one: its address, such as `commands.deny[1]`.",
-);
+    "The rule's name in decisions, approvals, grants and `disable`. Without one it is known by its address, such as `commands.deny[1]`.",
+)
+.like(&[r#""no-force-push""#]);
 const REASON: Key = key(
     "reason",
     Shape::Text,
     "Why; shown to the human and to the model.",
 );
-const INSTEAD: Key = key("instead", Shape::Text, "What the model should do instead.");
+const INSTEAD: Key = key(
+    "instead",
+    Shape::Text,
+    "What the model should do instead: one that is told so stops trying.",
+);
 const EXAMPLES: Key = key(
     "examples",
     Shape::Table(EXAMPLE_LISTS),
-    "Examples in the section's own spelling; a failing one is an error.",
+    "Examples in the section's own spelling (a command line, a path, a host, a tool), tried whenever the policy is checked: a failing one is an error.",
 );
 const MATCH: Key = required(
     "match",
     Shape::OneOrMany(&Shape::Text),
-    "The pattern, or several (alternatives).",
+    "The pattern, or several (any of them matches).",
 );
+const ACCESS: Key = key(
+    "access",
+    Shape::Choice(&["read", "write", "both"]),
+    "With `paths`: reading, writing or both.",
+)
+.or(r#""both""#);
 
 static EXAMPLE_LISTS: &[Key] = &[
     key(
@@ -477,20 +587,26 @@ static HOST_ENTRY: &[Key] = &[
 ];
 
 static RULE: &[Key] = &[
-    required("action", Shape::Verdict, "`allow`, `ask` or `deny`."),
+    required(
+        "action",
+        Shape::Verdict,
+        "The verdict: `allow`, `ask` or `deny`.",
+    ),
     TOOLS,
     key(
         "commands",
         Shape::OneOrMany(&Shape::Text),
-        "Command patterns. At most one of `commands`, `paths`, `hosts`; none of them: the tool as such.",
-    ),
-    key("paths", Shape::OneOrMany(&Shape::Text), "Path patterns."),
+        "Command patterns. At most one of `commands`, `paths`, `hosts`; none of them: the rule judges the tool as such.",
+    )
+    .like(&[r#"["kubectl {apply,delete}"]"#]),
     key(
-        "access",
-        Shape::Choice(&["read", "write", "both"]),
-        "With `paths`: reading, writing or both (default).",
-    ),
-    key("hosts", Shape::OneOrMany(&Shape::Text), "Host patterns."),
+        "paths",
+        Shape::OneOrMany(&Shape::Text),
+        "Path patterns; `access` says for what.",
+    )
+    .like(&[r#"["infra/**"]"#]),
+    ACCESS,
+    key("hosts", Shape::OneOrMany(&Shape::Text), "Host patterns.").like(&[r#"["*.internal"]"#]),
     ARGS,
     WHEN,
     UNLESS,
@@ -508,13 +624,19 @@ static RULE: &[Key] = &[
 ];
 
 static PROTECTED: &[Key] = &[
-    required("files", Shape::OneOrMany(&Shape::Text), "Path patterns."),
+    required(
+        "files",
+        Shape::OneOrMany(&Shape::Text),
+        "Path patterns; a name without a slash matches at any depth, inside the workspace and out of it.",
+    )
+    .like(&[r#"[".env", ".env.*", "*.pem", "id_{rsa,ed25519}"]"#]),
     EXCEPT,
     key(
         "from",
         Shape::OneOrMany(&Shape::Choice(&["read", "write"])),
-        "What they are protected from. Default: both.",
-    ),
+        "What they are protected from.",
+    )
+    .or(r#"["read", "write"]"#),
     REASON,
     INSTEAD,
     EXAMPLES,
@@ -524,14 +646,16 @@ static SOURCE: &[Key] = &[
     key(
         "name",
         Shape::Text,
-        "Its name in `verdicts`; an anonymous source has none and is consulted last.",
-    ),
+        "Its name in the `verdicts` of a call; a source without a name is consulted last.",
+    )
+    .like(&[r#""risk""#]),
     key(
         "on_error",
         Shape::Choice(&["ask", "confirm", "deny", "abstain"]),
-        "What an error, or no answer, counts as. Default: ask.",
-    ),
-    key("about", Shape::Text, "Who it is."),
+        "What an error, or no answer, counts as; `abstain`: nothing.",
+    )
+    .or(r#""ask""#),
+    key("about", Shape::Text, "Who it is, for people."),
 ];
 
 static MESSAGES: &[Key] = &[
@@ -571,11 +695,12 @@ pub fn message_names() -> impl Iterator<Item = &'static str> {
 }
 
 static INVARIANT: &[Key] = &[
-    required("id", Shape::Text, "Its name."),
+    required("id", Shape::Text, "Its name, told where it is broken.")
+        .like(&[r#""prod-is-closed""#]),
     required(
         "never_allow",
         Shape::Table(NEVER_ALLOW),
-        "What no call may be allowed to do.",
+        "What no call may be allowed to do: spelled as in a rule.",
     ),
     WHEN,
     REASON,
@@ -589,11 +714,7 @@ static NEVER_ALLOW: &[Key] = &[
         "Command patterns.",
     ),
     key("paths", Shape::OneOrMany(&Shape::Text), "Path patterns."),
-    key(
-        "access",
-        Shape::Choice(&["read", "write", "both"]),
-        "With `paths`: reading, writing or both (default).",
-    ),
+    ACCESS,
     key("hosts", Shape::OneOrMany(&Shape::Text), "Host patterns."),
 ];
 
@@ -643,6 +764,13 @@ impl Checker<'_> {
         }
     }
 
+    /// What to type, for the error just told.
+    fn advise(&mut self, help: String) {
+        if let Some(last) = self.findings.last_mut() {
+            last.help = Some(help);
+        }
+    }
+
     fn table(&mut self, node: &Node, keys: &'static [Key], place: &str) {
         let Value::Table(table) = &node.value else {
             return self.wrong_type(node, place, "a table");
@@ -663,7 +791,13 @@ impl Checker<'_> {
             let message = format!("{place} lacks `{}`", key.name);
             let help = match key.name {
                 "version" => "write `version = 1` at the top".to_owned(),
-                _ => format!("`{}`: {}", key.name, key.about),
+                name => {
+                    // The table speaks in sentences; advice does not.
+                    let mut about = key.about.trim_end_matches('.').chars();
+                    let first = about.next().map(|c| c.to_ascii_lowercase());
+                    let about: String = first.into_iter().chain(about).collect();
+                    format!("add `{name}`: {about}")
+                }
             };
             let span = if place == "the policy" {
                 span
@@ -707,6 +841,9 @@ impl Checker<'_> {
             Shape::Bool => {
                 if !matches!(node.value, Value::Bool(_)) {
                     self.wrong_type(node, place, "true or false");
+                    if matches!(node.value, Value::Text(_)) {
+                        self.advise("write `true` or `false`, without quotes".into());
+                    }
                 }
             }
             Shape::Verdict => self.choice(
@@ -717,7 +854,10 @@ impl Checker<'_> {
                 "`allow`, `ask` or `deny`",
             ),
             Shape::Choice(words) => {
-                let wanted = list(words.iter().copied().filter(|word| *word != "confirm"));
+                let wanted = joined(
+                    words.iter().copied().filter(|word| *word != "confirm"),
+                    "or",
+                );
                 let code = if words.contains(&"deny") {
                     "unknown-verdict"
                 } else {
@@ -730,6 +870,10 @@ impl Checker<'_> {
                 Value::List(nodes) => nodes
                     .iter()
                     .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
+                Value::Text(text) => {
+                    self.wrong_type(node, place, "a list");
+                    self.advise(format!("write `[\"{text}\"]`"));
+                }
                 _ => self.wrong_type(node, place, "a list"),
             },
             Shape::OneOrMany(inner) => match &node.value {
@@ -811,6 +955,7 @@ impl Checker<'_> {
             let near = near::nearest(text, words.iter().copied());
             let message = format!("{place} is {wanted}, not `{text}`");
             let finding = self.error(code, node.span, message);
+            let near = near.or_else(|| meant(text).filter(|word| words.contains(word)));
             finding.help = near.map(|near| format!("did you mean `{near}`?"));
         }
     }
@@ -832,11 +977,27 @@ fn moved(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Verdicts of other systems.
+fn meant(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "block" | "blocked" | "forbid" | "forbidden" | "never" | "refuse" | "reject"
+        | "disallow" => "deny",
+        "prompt" | "approve" | "approval" | "review" | "on-request" => "ask",
+        "accept" | "always" | "permit" | "pass" | "yes" => "allow",
+        "ignore" | "skip" | "none" => "abstain",
+        _ => return None,
+    })
+}
+
 /// "`a`, `b` and `c`".
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    joined(names, "and")
+}
+
+fn joined<'a>(names: impl Iterator<Item = &'a str>, word: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) if !rest.is_empty() => format!("{} {word} {last}", rest.join(", ")),
         Some((last, _)) => last.clone(),
         None => "no keys".into(),
     }

@@ -104,6 +104,15 @@ pub struct Policy {
 /// The error is a sentence for the user.
 pub type Loader<'l> = dyn Fn(&str, &Source) -> Result<Arc<Source>, String> + 'l;
 
+/// A file that cannot be read, with what may be named instead.
+fn unreadable(finding: Finding, name: &str) -> Finding {
+    if name.starts_with("acl:") {
+        finding
+    } else {
+        finding.help("name a policy file, relative to this one; `acl:NAME` is a shipped preset")
+    }
+}
+
 /// How deep `extends` may nest.
 const MOST_EXTENDS: usize = 32;
 
@@ -179,7 +188,7 @@ fn extend(
         let extended = match loader(&entry.value, &source) {
             Ok(extended) => extended,
             Err(why) => {
-                findings.push(error("unreadable-file", why));
+                findings.push(unreadable(error("unreadable-file", why), &entry.value));
                 continue;
             }
         };
@@ -190,10 +199,10 @@ fn extend(
                 .map(|name| format!("`{name}`"))
                 .collect::<Vec<_>>()
                 .join(" → ");
-            findings.push(error(
-                "extends-cycle",
-                format!("the file extends itself: {way}"),
-            ));
+            findings.push(
+                error("extends-cycle", format!("the file extends itself: {way}"))
+                    .help("take one of these out of its `extends`"),
+            );
             continue;
         }
         if path.len() > MOST_EXTENDS {

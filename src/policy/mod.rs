@@ -4,13 +4,14 @@
 //! Nothing is compiled here and no call is looked at.
 
 mod file;
-pub mod glob;
 pub mod keys;
 mod layers;
 pub mod near;
 pub mod patterns;
 pub mod rule;
 
+// One dialect for patterns of rules and for what a shell makes of a word.
+pub use crate::call::glob;
 pub use file::{File, Resolution, Workspace};
 pub use layers::{Layer, LayerKind, Loader, Policy, Root, load};
 pub use rule::Verdict;

@@ -102,7 +102,7 @@ pub fn tool_names(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
 pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<String>)> {
     let mut words = split_words(text)?;
     let mut assignments = Vec::new();
-    while let Some((name, value)) = words.first().and_then(|word| assignment(word)) {
+    while let Some((name, value)) = words.first().and_then(assignment) {
         let value = Glob::parse_marked(&value).map_err(|why| (why, None))?;
         match value.as_slice() {
             [one] => assignments.push((name, one.clone())),
@@ -121,7 +121,10 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
                 format!("`{text}` names no program, only the variable `{name}`"),
                 Some("put the program after it: `NAME=value program`".into()),
             ),
-            None => ("a command pattern names a program".into(), None),
+            None => (
+                "this command pattern is empty".into(),
+                Some("a pattern starts with a program: `git push`; `*` is any program".into()),
+            ),
         });
     }
     // Every word may have alternatives: the pattern is their product.
@@ -132,7 +135,7 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             "**" if word.iter().all(|(_, quoted)| !quoted) => vec![WordPattern::Any],
             "[" | "[[" => vec![WordPattern::Word(Glob::literal(&plain))],
             _ => Glob::parse_marked(word)
-                .map_err(|why| (format!("`{plain}`: {why}"), None))?
+                .map_err(|why| (about(&plain, why), regex_help(&plain)))?
                 .into_iter()
                 .map(WordPattern::Word)
                 .collect(),
@@ -168,6 +171,32 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         .collect())
 }
 
+/// What is wrong with a word, the word in front where the sentence does not hold it.
+fn about(word: &str, why: String) -> String {
+    if why.contains(&format!("`{word}`")) {
+        why
+    } else {
+        format!("`{word}`: {why}")
+    }
+}
+
+/// Advice for a word that was written as a regular expression.
+fn regex_help(word: &str) -> Option<String> {
+    (word.starts_with('^') || word.ends_with('$')).then(|| {
+        "write the words as they are typed: `rm` with `with = [\"-r\", \"-f\"]` is every order and spelling of the options"
+            .into()
+    })
+}
+
+fn unclosed(quote: char) -> (String, Option<String>) {
+    (
+        format!("the quote `{quote}` is never closed"),
+        Some(format!(
+            "close it, or write `\\{quote}` for the character itself"
+        )),
+    )
+}
+
 type Marked = Vec<(char, bool)>;
 
 /// Splits as a shell would; characters that were quoted or escaped are marked.
@@ -197,7 +226,7 @@ fn split_words(text: &str) -> Result<Vec<Marked>, (String, Option<String>)> {
                     match chars.next() {
                         Some('\'') => break,
                         Some(c) => word.push((c, true)),
-                        None => return Err(("the quote `'` is never closed".into(), None)),
+                        None => return Err(unclosed('\'')),
                     }
                 }
             }
@@ -210,7 +239,7 @@ fn split_words(text: &str) -> Result<Vec<Marked>, (String, Option<String>)> {
                             word.extend(chars.next().map(|c| (c, true)));
                         }
                         Some(c) => word.push((c, true)),
-                        None => return Err(("the quote `\"` is never closed".into(), None)),
+                        None => return Err(unclosed('"')),
                     }
                 }
             }
@@ -384,7 +413,7 @@ fn path(text: &str, alternative: &str) -> Result<PathPattern, (String, Option<St
                 "." if anchor == Anchor::Root => {}
                 _ => match Glob::parse(component) {
                     Ok(globs) => components.extend(globs.into_iter().map(WordPattern::Word)),
-                    Err(why) => return Err((format!("`{component}`: {why}"), None)),
+                    Err(why) => return Err((about(component, why), None)),
                 },
             }
         }
@@ -469,7 +498,12 @@ pub fn canonical_host(name: &str) -> Result<String, (String, Option<String>)> {
     };
     parsed
         .map(|host| host.to_string())
-        .map_err(|why| (format!("`{name}` is no host: {why}"), None))
+        .map_err(|why| {
+            (
+                format!("`{name}` is no host: {why}"),
+                Some("write a name such as `example.org`, `*.example.org` for all names below it, or an address".into()),
+            )
+        })
 }
 
 #[cfg(test)]
@@ -490,7 +524,7 @@ mod tests {
             ("ls [a-", Err("[a-")),
             ("echo $(x)", Err("$")),
             ("ls @(a|b)", Err("|")),
-            ("", Err("program")),
+            ("", Err("empty")),
             ("** x", Err("program")),
             ("a\nb", Err("line break")),
             ("kill ** [!0-9-]*", Ok(1)),

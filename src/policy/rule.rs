@@ -238,47 +238,6 @@ pub struct TierEntry {
     pub span: Span,
 }
 
-/// What `[tools]` says of one tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolDecl {
-    /// Its name.
-    pub name: String,
-    /// Its arguments that name something.
-    pub arguments: Vec<Argument>,
-    /// It touches all below its paths.
-    pub recursive: bool,
-}
-
-/// An argument of a tool that names something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Argument {
-    /// What it names.
-    pub holds: Holds,
-    /// Its dotted path: `input.files[]`.
-    pub path: String,
-    /// Its value where the call leaves it out.
-    pub default: Option<String>,
-    /// The call may leave it out.
-    pub optional: bool,
-}
-
-/// What an argument names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// A path that is read.
-    Read,
-    /// A path that is written.
-    Write,
-    /// A command line.
-    Shell,
-    /// A command as a list of words.
-    Argv,
-    /// A URL.
-    Url,
-    /// An apply_patch envelope.
-    Patch,
-}
-
 /// What `[facts]` says of one fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactDecl {

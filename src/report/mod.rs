@@ -11,5 +11,6 @@ pub mod json;
 pub mod json_explanation;
 #[cfg(feature = "cli")]
 mod picture;
+pub mod schema;
 #[cfg(feature = "cli")]
 mod wording;

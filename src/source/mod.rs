@@ -9,98 +9,15 @@ mod toml;
 mod yaml;
 
 use crate::finding::Finding;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+pub use crate::text::{Format, Source, Span};
 
 /// How deep tables and lists may nest.
 pub const MAX_DEPTH: usize = 64;
 
 /// How many findings of one file are told; more would bury the first.
 const MAX_FINDINGS: usize = 100;
-
-/// A range of bytes in a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
-impl Span {
-    /// The bytes `start..end`.
-    pub const fn new(start: usize, end: usize) -> Self {
-        Self { start, end }
-    }
-
-    /// The text under this span; empty where the span does not fit the text.
-    pub fn of<'t>(&self, text: &'t str) -> &'t str {
-        text.get(self.start..self.end).unwrap_or_default()
-    }
-
-    /// Whether `other` lies wholly within this span.
-    pub const fn covers(&self, other: Span) -> bool {
-        self.start <= other.start && other.end <= self.end
-    }
-
-    /// The nearest span that fits `text`: in bounds, in order, on character boundaries.
-    fn fit(self, text: &str) -> Self {
-        let start = floor_boundary(text, self.start);
-        let end = floor_boundary(text, self.end).max(start);
-        Self { start, end }
-    }
-}
-
-/// The last character boundary at or before `offset`.
-fn floor_boundary(text: &str, offset: usize) -> usize {
-    let mut at = offset.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// Which of the two spellings a policy is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// TOML 1.1.
-    Toml,
-    /// YAML 1.2.
-    Yaml,
-}
-
-impl Format {
-    /// The spelling a file name stands for: YAML for `.yaml` and `.yml`, else TOML.
-    pub fn of_name(name: &str) -> Self {
-        match Path::new(name).extension() {
-            Some(e) if e.eq_ignore_ascii_case("yaml") || e.eq_ignore_ascii_case("yml") => {
-                Self::Yaml
-            }
-            _ => Self::Toml,
-        }
-    }
-}
-
-/// A policy file as read: its name for messages, its text, its spelling.
-#[derive(Debug)]
-pub struct Source {
-    /// The path as the user would write it.
-    pub name: String,
-    /// The whole text. A byte-order mark stays in, so that spans fit the file.
-    pub text: String,
-    /// Its spelling.
-    pub format: Format,
-    /// Where each line starts; counted when the first message needs it.
-    lines: OnceLock<Vec<usize>>,
-}
-
-impl PartialEq for Source {
-    fn eq(&self, other: &Self) -> bool {
-        self.format == other.format && self.name == other.name && self.text == other.text
-    }
-}
-
-impl Eq for Source {}
 
 impl Source {
     /// The file `name` with these bytes; the format follows from the name where none is given.
@@ -115,12 +32,7 @@ impl Source {
     ) -> Result<Self, Finding> {
         let name = name.into();
         let format = format.unwrap_or_else(|| Format::of_name(&name));
-        let made = |text| Self {
-            name,
-            text,
-            format,
-            lines: OnceLock::new(),
-        };
+        let made = |text| Self::of(name, text, format);
         match String::from_utf8(bytes.into()) {
             Ok(text) => Ok(made(text)),
             Err(error) => {
@@ -140,52 +52,6 @@ impl Source {
                 .help("save the file as UTF-8"))
             }
         }
-    }
-
-    /// Line and column of a byte, both from 1; the column counts characters.
-    ///
-    /// A byte-order mark is no character; an offset past the end is the end.
-    pub fn line_column(&self, offset: usize) -> (usize, usize) {
-        let offset = floor_boundary(&self.text, offset);
-        let line = self.line_number(offset);
-        let start = self.line(line).start;
-        let before = Span::new(start, offset).of(&self.text);
-        (
-            line,
-            before.trim_start_matches('\u{feff}').chars().count() + 1,
-        )
-    }
-
-    /// The bytes of a line counted from 1, without its line break; empty where there is none.
-    pub fn line(&self, number: usize) -> Span {
-        let starts = self.line_starts();
-        let Some(start) = number.checked_sub(1).and_then(|i| starts.get(i)).copied() else {
-            return Span::new(self.text.len(), self.text.len());
-        };
-        let end = starts.get(number).copied().unwrap_or(self.text.len());
-        let text = Span::new(start, end).of(&self.text);
-        let text = text
-            .strip_suffix('\n')
-            .map_or(text, |t| t.strip_suffix('\r').unwrap_or(t));
-        Span::new(start, start + text.len())
-    }
-
-    /// The line of a byte, from 1.
-    fn line_number(&self, offset: usize) -> usize {
-        self.line_starts().partition_point(|start| *start <= offset)
-    }
-
-    fn line_starts(&self) -> &[usize] {
-        self.lines.get_or_init(|| {
-            let breaks = self
-                .text
-                .bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n');
-            std::iter::once(0)
-                .chain(breaks.map(|(at, _)| at + 1))
-                .collect()
-        })
     }
 }
 

@@ -355,7 +355,8 @@ pub(super) fn given_twice(source: &Arc<Source>, second: Span, first: Option<Span
         source,
         second,
     )
-    .label("again here");
+    .label("again here")
+    .help("keep one of them; what both say goes there");
     match first {
         Some(first) => finding.also(source, first, "first here"),
         None => finding,

@@ -4,10 +4,18 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop"
+    reason = "a test that cannot go on says so by failing"
 )]
 
+mod cases;
+mod disk;
+mod drawing;
 mod explain;
+mod generated;
+mod laws;
+mod policies;
+mod reference;
+mod schema;
 mod shell;
 mod shell_bounds;
 mod transcripts;

@@ -5,7 +5,7 @@
 //! Refuses `**` inside a word, open brackets and braces, extglob and what is plainly a regular expression.
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
-use crate::call::word::{Piece, Word};
+use super::word::{Piece, Word};
 
 /// How a pattern and a word relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -448,7 +448,7 @@ const MOST_ALTERNATIVES: usize = 256;
 /// Braces expanded: one sequence of characters for each alternative.
 fn expand(chars: &[(char, bool)]) -> Result<Vec<Vec<(char, bool)>>, String> {
     let Some(open) = chars.iter().position(|c| *c == ('{', false)) else {
-        return match chars.iter().any(|c| *c == ('}', false)) {
+        return match chars.contains(&('}', false)) {
             true => Err("a `}` without its `{` (a literal one is written `\\}`)".into()),
             false => Ok(vec![chars.to_vec()]),
         };
@@ -553,7 +553,7 @@ fn class(chars: &[(char, bool)], from: usize) -> Result<(Token, usize), String> 
             );
         }
         match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some(('-', false)), Some((end, end_quoted))) if !(*end == ']' && !end_quoted) => {
+            (Some(('-', false)), Some((end, end_quoted))) if *end != ']' || *end_quoted => {
                 if end < c {
                     return Err(format!("the range `{c}-{end}` runs backwards"));
                 }

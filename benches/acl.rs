@@ -1,0 +1,143 @@
+//! How fast acl loads a policy, decides a call, and starts: `cargo bench`.
+//!
+//! The policies in `benches/data/` are made by `make.rs` beside them. Decisions look at no files (`FileView::None`), so
+//! that the engine is measured and not the disk. Wanted, at any size: a tool or path call in 1 µs, a short line in
+//! 15 µs, 10,000 rules loaded in 60 ms, and 100 rules decided by a process within 1.5 ms of `/bin/true`.
+
+#![allow(
+    clippy::expect_used,
+    reason = "a bench that cannot go on says so by failing"
+)]
+
+use acl::call::Call;
+use acl::call::files::FileView;
+use acl::decision::{Decision, decide};
+use acl::matcher::Matcher;
+use acl::policy::{self, LayerKind, Root};
+use acl::source::Source;
+use divan::{Bencher, black_box};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
+
+const SHORT: &str = "git status && ls -la | wc -l";
+
+fn main() {
+    divan::main();
+}
+
+fn text(rules: usize) -> String {
+    let path = format!("{}/benches/data/{rules}.toml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("a policy of that size")
+}
+
+fn compiled(text: String) -> Matcher {
+    let source = Source::new("bench.toml", text, None).expect("UTF-8");
+    let root = Root {
+        kind: LayerKind::User,
+        source: Arc::new(source),
+        trusted: true,
+        folder: None,
+    };
+    let alone = |_: &str, _: &Source| Err("a bench extends nothing".to_owned());
+    let policy = policy::load(vec![root], &alone).expect("a sound policy");
+    Matcher::compile(policy)
+}
+
+fn call(tool: &str, args: Value) -> Call {
+    Call {
+        cwd: Some("/work/shop".into()),
+        home: Some("/home/me".into()),
+        ..Call::new(tool, args)
+    }
+}
+
+fn decided(bencher: Bencher<'_, '_>, rules: usize, tool: &str, args: Value) {
+    let matcher = compiled(text(rules));
+    let call = call(tool, args);
+    bencher.bench_local(|| -> Decision {
+        decide(black_box(&matcher), black_box(&call), &FileView::None)
+    });
+}
+
+/// Text → matcher.
+#[divan::bench(args = SIZES)]
+fn load(bencher: Bencher<'_, '_>, rules: usize) {
+    bencher
+        .with_inputs(|| text(rules))
+        .bench_local_values(compiled);
+}
+
+/// A tool that a tier lists.
+#[divan::bench(args = SIZES)]
+fn decide_tool(bencher: Bencher<'_, '_>, rules: usize) {
+    decided(bencher, rules, "read_file", json!({ "id": 7 }));
+}
+
+/// A file of the workspace is written.
+#[divan::bench(args = SIZES)]
+fn decide_path(bencher: Bencher<'_, '_>, rules: usize) {
+    decided(
+        bencher,
+        rules,
+        "write",
+        json!({ "path": "src/cart/total.rs", "content": "" }),
+    );
+}
+
+/// Three programs, one pipe.
+#[divan::bench(args = SIZES)]
+fn decide_short_line(bencher: Bencher<'_, '_>, rules: usize) {
+    decided(bencher, rules, "bash", json!({ "command": SHORT }));
+}
+
+/// Fifty programs.
+#[divan::bench(args = SIZES)]
+fn decide_long_line(bencher: Bencher<'_, '_>, rules: usize) {
+    let line: Vec<String> = (0..50)
+        .map(|at| format!("git log -n {at} -- src/part{at}.rs"))
+        .collect();
+    decided(
+        bencher,
+        rules,
+        "bash",
+        json!({ "command": line.join(" && ") }),
+    );
+}
+
+/// What every process costs here.
+#[divan::bench]
+fn start_true() {
+    run(std::process::Command::new("/bin/true"), "");
+}
+
+/// One call, 100 rules, from a new process.
+#[cfg(feature = "cli")]
+#[divan::bench]
+fn start_acl_decide() {
+    let mut acl = std::process::Command::new(env!("CARGO_BIN_EXE_acl"));
+    acl.args(["decide", "--files", "none", "--policy"]);
+    acl.arg(format!(
+        "{}/benches/data/100.toml",
+        env!("CARGO_MANIFEST_DIR")
+    ));
+    let line = json!({ "tool": "bash", "args": { "command": SHORT }, "cwd": "/work/shop" });
+    run(acl, &line.to_string());
+}
+
+fn run(mut command: std::process::Command, input: &str) {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a process");
+    // A process that reads nothing may be gone already.
+    let _ = child
+        .stdin
+        .take()
+        .map(|mut stdin| stdin.write_all(input.as_bytes()));
+    child.wait().expect("an end");
+}
