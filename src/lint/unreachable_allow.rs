@@ -10,7 +10,8 @@ use crate::call::access::Mode;
 use crate::finding::Finding;
 use crate::matcher::Compiled;
 use crate::policy::patterns;
-use crate::policy::rule::{Holds, Judges, Place, Verdict};
+use crate::call::tools::Holds;
+use crate::policy::rule::{Judges, Place, Verdict};
 
 const CODE: &str = "unreachable-allow";
 
