@@ -246,6 +246,9 @@ pub fn under<'v>(map: &'v Map<String, Value>, path: &[&str]) -> Vec<Option<&'v V
     let Some((first, rest)) = path.split_first() else {
         return Vec::new();
     };
+    if rest.is_empty() && !first.ends_with("[]") {
+        return vec![map.get(*first)];
+    }
     let (name, each) = match first.strip_suffix("[]") {
         Some(name) => (name, true),
         None => (*first, false),

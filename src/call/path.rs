@@ -75,7 +75,13 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
         return word.clone();
     }
     let mut pieces = match folder {
-        Some(folder) => vec![Piece::Text(format!("{}/", folder.trim_end_matches('/')))],
+        Some(folder) => {
+            let folder = folder.trim_end_matches('/');
+            let mut start = String::with_capacity(folder.len() + 1 + word.prefix().len());
+            start.push_str(folder);
+            start.push('/');
+            vec![Piece::Text(start)]
+        }
         None => vec![
             Piece::Unknown("the working directory".into()),
             Piece::Text("/".into()),

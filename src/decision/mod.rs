@@ -438,7 +438,7 @@ pub(crate) fn frame<'v>(
                     Some(rest) if rest.is_empty() || rest.starts_with('/') => {
                         format!("{}{rest}", call.home.as_deref()?)
                     }
-                    _ if root.starts_with('/') => root.clone(),
+                    _ if root.starts_with('/') => return Some(crate::call::path::normal(root)),
                     _ => crate::call::path::join(folder.as_deref().or(own)?, root),
                 };
                 Some(crate::call::path::normal(&absolute))

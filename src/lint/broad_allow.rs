@@ -247,7 +247,15 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
             "name the options and the image".into(),
         ));
     }
-    if named(names::DESTROYERS) && all {
+    // `rm -rf` narrows `rm` by nothing that matters; `kill -l` does.
+    let forces = |word: &WordPattern| match word {
+        WordPattern::Word(glob) => glob
+            .as_literal()
+            .is_some_and(|text| text.starts_with('-') && !["--help", "--version"].contains(&&*text)),
+        WordPattern::Any => true,
+    };
+    let forced = name == "rm" && rest.iter().all(|word| open(word) || forces(word));
+    if named(names::DESTROYERS) && (all || forced) {
         return Some((
             format!("lets `{name}` have anything that the path rules leave open"),
             format!("say what it may be pointed at: `{{ match = \"{name}\", operands = [\"build/**\"] }}`"),

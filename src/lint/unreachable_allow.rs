@@ -6,9 +6,11 @@ use super::Room;
 use super::index::Index;
 use super::inside::{self, Side};
 use super::room::{Pattern, written};
+use crate::call::access::Mode;
 use crate::finding::Finding;
 use crate::matcher::Compiled;
 use crate::policy::patterns;
+use crate::call::tools::Holds;
 use crate::policy::rule::{Judges, Place, Verdict};
 
 const CODE: &str = "unreachable-allow";
@@ -23,6 +25,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         }
     }
     found.extend(tiers(room));
+    found.extend(closed_tools(room));
     found
 }
 
@@ -109,9 +112,18 @@ fn hider(
             what: format!("the {verdict} of"),
             label: format!("the {verdict} that takes all of it"),
             place,
-            fix: format!(
-                "carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow"
-            ),
+            fix: match std::sync::Arc::ptr_eq(
+                &wide.rule.place.source,
+                &allow.rule.place.source,
+            ) {
+                true => format!(
+                    "carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow"
+                ),
+                false => format!(
+                    "give the {verdict} up with `disable = [\"{}\"]`, or drop the allow",
+                    wide.rule.id.as_ref().unwrap_or(&wide.rule.address)
+                ),
+            },
         });
     }
     match (pattern, &allow.rule.judges) {
@@ -182,6 +194,49 @@ fn tiers(room: &Room<'_>) -> Vec<Finding> {
                     .help("a tool stands in one tier: take it out of the other"),
             );
         }
+    }
+    found
+}
+
+/// Allow rules of a section where every tool that does such a thing is in a denied tier, which no rule lifts.
+fn closed_tools(room: &Room<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut told: Vec<&[Holds]> = Vec::new();
+    for compiled in room.rules() {
+        let rule = &compiled.rule;
+        let does: &[Holds] = match &rule.judges {
+            Judges::Commands(_) => &[Holds::Shell, Holds::Argv],
+            Judges::Paths(own) if own.modes == [Mode::Read] => {
+                &[Holds::Read, Holds::Shell, Holds::Argv]
+            }
+            Judges::Paths(_) => &[Holds::Write, Holds::Patch, Holds::Shell, Holds::Argv],
+            Judges::Hosts(_) => &[Holds::Url, Holds::Shell, Holds::Argv],
+            _ => continue,
+        };
+        if rule.action != Verdict::Allow || !rule.tools.is_empty() || told.contains(&does) {
+            continue;
+        }
+        let tools = room.tools_that(does);
+        let Some((tool, _)) = tools.first() else { continue };
+        if tools.iter().any(|(_, verdict)| *verdict != Verdict::Deny) {
+            continue;
+        }
+        told.push(does);
+        let section = rule.address.split('[').next().unwrap_or_default();
+        let mut finding = Finding::lint(
+            CODE,
+            format!("nothing under `{section}` ever applies: every tool that could use it is denied by its tier"),
+            &rule.place.source,
+            rule.place.span,
+        )
+        .label("this allow, and those like it")
+        .help(format!(
+            "no rule lifts a denied tier: list `{tool}` under `[tiers] ask`; what no rule allows is denied with `default = \"deny\"` in the section"
+        ));
+        if let Some(place) = room.matcher.tier(tool).place {
+            finding = finding.also(&place.source, place.span, format!("`{tool}` is denied here"));
+        }
+        found.push(finding);
     }
     found
 }

@@ -344,7 +344,8 @@ impl PathIndex {
         if self.all.is_empty() || !located.known || located.reach != Reach::Itself {
             return self.all.clone();
         }
-        let mut found: Vec<usize> = self.rest.clone();
+        let mut found: Vec<usize> = Vec::with_capacity(self.rest.len() + 8);
+        found.extend_from_slice(&self.rest);
         let mut look = |map: &HashMap<String, Vec<usize>>, key: &str| {
             if let Some(owners) = map.get(key) {
                 found.extend_from_slice(owners);
