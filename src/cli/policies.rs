@@ -10,6 +10,7 @@ use crate::presets;
 use crate::source::{Source, Span};
 use clap::Args;
 use std::io::Read;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,9 +98,10 @@ impl Which {
         Ok(roots)
     }
 
-    /// The policies, compiled. Errors are shown on stderr.
-    pub fn matcher(&self) -> Result<Matcher, Stop> {
-        compile(self.roots()?)
+    /// The policies, compiled. Errors are shown on stderr. The process ends after its answer: taking a large policy
+    /// apart again would be a good part of a short run.
+    pub fn matcher(&self) -> Result<ManuallyDrop<Matcher>, Stop> {
+        compile(self.roots()?).map(ManuallyDrop::new)
     }
 }
 
