@@ -34,11 +34,25 @@ pub enum Entry {
 
 /// A file system written down: absolute path → what it is. A name that ends in `/` is a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "BTreeMap<String, Written>")]
 pub struct Fixture {
     entries: BTreeMap<String, Written>,
 }
 
+impl TryFrom<BTreeMap<String, Written>> for Fixture {
+    type Error = String;
+
+    fn try_from(entries: BTreeMap<String, Written>) -> Result<Self, String> {
+        match entries.keys().find(|name| !name.starts_with('/')) {
+            Some(name) => Err(format!(
+                "`{name}` in `files` is no absolute path: write it from `/` on"
+            )),
+            None => Ok(Self { entries }),
+        }
+    }
+}
+
+/// What a path is: a file or a folder, or a link to another path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {

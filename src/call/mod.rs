@@ -199,6 +199,43 @@ impl Said {
 }
 
 impl Call {
+    /// Reads one flat JSON object.
+    ///
+    /// # Errors
+    /// A sentence about what it is instead, or about the key that is wrong.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, String> {
+        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(b'{') => {}
+            _ => return Err("a call is one JSON object: {\"tool\":\"bash\",\"args\":{…}}".into()),
+        }
+        let call: Self = serde_json::from_slice(bytes)
+            .map_err(|why| why.to_string().replace("struct Call", "a call"))?;
+        call.check().map(|()| call)
+    }
+
+    /// Whether its folders are absolute: anything else would be judged as another place than it is.
+    ///
+    /// # Errors
+    /// A sentence about the first that is not.
+    pub fn check(&self) -> Result<(), String> {
+        let folders = [
+            ("cwd", &self.cwd),
+            ("home", &self.home),
+            ("workspace", &self.workspace),
+        ];
+        for (name, folder) in folders {
+            if folder
+                .as_ref()
+                .is_some_and(|folder| !folder.starts_with('/'))
+            {
+                return Err(format!(
+                    "`{name}` is no absolute path: write it from `/` on"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// A call of a tool with these arguments, and nothing else known.
     pub fn new(tool: impl Into<String>, args: impl Into<Args>) -> Self {
         Self {

@@ -204,8 +204,10 @@ impl Reader<'_> {
                 let mut alone = Map::new();
                 alone.insert("tool".into(), "".into());
                 alone.insert(name.into(), value.clone());
-                match serde_json::from_value::<Call>(alone.into()) {
-                    Ok(_) => {
+                let read =
+                    serde_json::from_value::<Call>(alone.into()).map_err(|why| why.to_string());
+                match read.and_then(|call| call.check()) {
+                    Ok(()) => {
                         call.insert(name.into(), value);
                     }
                     Err(why) => {

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 #[command(after_help = "\
 Examples:
   acl check acl.toml
-  acl check --format json policies/*.toml
+  acl check --format json acl.toml
   acl check --layer user=me.toml --layer project=acl.toml
   acl check --deny broad-allow --allow redundant-rule acl.toml
   acl check --explain unreachable-allow
@@ -117,7 +117,13 @@ pub fn run(options: &Options) -> Answer {
             } else {
                 told.join(", ")
             };
-            output::remark(&format!("{files} checked: {told}"));
+            let fails = options.deny_warnings && errors + denied == 0 && warnings > 0;
+            let fails = if fails {
+                " (`--deny-warnings`: they fail the check)"
+            } else {
+                ""
+            };
+            output::remark(&format!("{files} checked: {told}{fails}"));
         }
     }
     Ok(match (errors, denied, warnings) {

@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Answer {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let record = match serde_json::from_slice::<Call>(&line) {
+        let record = match Call::from_json(&line) {
             Ok(mut call) => {
                 options.given.fill(&options.which, &mut call)?;
                 let decision = decision::decide(&matcher, &call, &options.given.view(&call));
@@ -46,10 +46,14 @@ pub fn run(options: &Options) -> Answer {
             }
             Err(why) => {
                 exit = Exit::Failed;
-                serde_json::to_string(&serde_json::json!({
-                    "version": crate::decision::record::VERSION,
-                    "error": { "code": "call", "line": number, "message": format!("this line is no call: {why}") },
-                }))
+                serde_json::to_string(&Refused {
+                    version: crate::decision::record::VERSION,
+                    error: Wrong {
+                        code: "call",
+                        line: number,
+                        message: format!("this line is no call: {why}"),
+                    },
+                })
             }
         };
         let record =
@@ -57,4 +61,18 @@ pub fn run(options: &Options) -> Answer {
         output::result(&(record + "\n"))?;
     }
     Ok(exit)
+}
+
+/// What stands in the place of a record, for a line that is no call.
+#[derive(serde::Serialize)]
+struct Refused {
+    version: u32,
+    error: Wrong,
+}
+
+#[derive(serde::Serialize)]
+struct Wrong {
+    code: &'static str,
+    line: usize,
+    message: String,
 }

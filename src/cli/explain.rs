@@ -177,7 +177,7 @@ impl Options {
             "-" => "stdin".to_owned(),
             file => format!("`{file}`"),
         };
-        serde_json::from_slice(&bytes).map_err(|why| {
+        Call::from_json(&bytes).map_err(|why| {
             Stop::helped(
                 format!("{shown} holds no call: {why}"),
                 "a call is one object such as `{\"tool\":\"bash\",\"args\":{\"command\":\"ls\"}}`",

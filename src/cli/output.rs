@@ -39,9 +39,7 @@ pub fn width() -> usize {
     let columns = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());
-    columns
-        .filter(|columns| (40..=200).contains(columns))
-        .unwrap_or(80)
+    columns.map_or(80, |columns: usize| columns.clamp(40, 200))
 }
 
 /// Prints a result.

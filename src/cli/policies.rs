@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::matcher::Matcher;
 use crate::policy::{self, LayerKind, Policy, Root};
 use crate::presets;
-use crate::source::{Source, Span};
+use crate::source::{self, Format, Source, Span};
 use clap::Args;
 use std::io::Read;
 use std::mem::ManuallyDrop;
@@ -36,11 +36,10 @@ impl Which {
     pub fn cwd(&self) -> Result<String, Stop> {
         let current = std::env::current_dir()
             .map_err(|why| Stop::told(format!("the working directory cannot be found: {why}")))?;
-        let cwd = self
-            .cwd
-            .as_ref()
-            .map_or(current.clone(), |cwd| current.join(cwd));
-        Ok(cwd.to_string_lossy().into_owned())
+        match &self.cwd {
+            Some(cwd) => folder("--cwd", &current.join(cwd)),
+            None => Ok(current.to_string_lossy().into_owned()),
+        }
     }
 
     /// The workspace, where one is given.
@@ -50,7 +49,7 @@ impl Which {
         };
         let current = std::env::current_dir()
             .map_err(|why| Stop::told(format!("the working directory cannot be found: {why}")))?;
-        Ok(Some(current.join(workspace).to_string_lossy().into_owned()))
+        folder("--workspace", &current.join(workspace)).map(Some)
     }
 
     /// The root files of the layers that are meant.
@@ -102,6 +101,17 @@ impl Which {
     /// apart again would be a good part of a short run.
     pub fn matcher(&self) -> Result<ManuallyDrop<Matcher>, Stop> {
         compile(self.roots()?).map(ManuallyDrop::new)
+    }
+}
+
+/// A folder that an option names: a misspelt one would change the answer unseen.
+fn folder(option: &str, path: &Path) -> Result<String, Stop> {
+    match path.is_dir() {
+        true => Ok(path.to_string_lossy().into_owned()),
+        false => Err(Stop::told(format!(
+            "`{option}`: there is no folder `{}`",
+            path.display()
+        ))),
     }
 }
 
@@ -177,7 +187,7 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
         ("<stdin>", None)
     } else {
         let path = Path::new(file);
-        bytes = match std::fs::read(path) {
+        bytes = match bounded(path) {
             Ok(bytes) => bytes,
             Err(why) => return unreadable(self::unreadable(path, &why)),
         };
@@ -188,13 +198,49 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
         });
         (file, folder)
     };
-    let source = Source::new(name, bytes, None).map_err(Box::new)?;
+    let source = match file {
+        "-" => unnamed(name, bytes)?,
+        _ => Source::new(name, bytes, None)
+            .map(Arc::new)
+            .map_err(Box::new)?,
+    };
     Ok(Root {
         kind,
-        source: Arc::new(source),
+        source,
         folder,
         trusted,
     })
+}
+
+/// A text without a name that tells its spelling: the one it has fewer faults in; TOML where they are equal.
+fn unnamed(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Finding>> {
+    let spelled = |format, bytes| {
+        Source::new(name, bytes, Some(format))
+            .map(Arc::new)
+            .map_err(Box::new)
+    };
+    let toml = spelled(Format::Toml, bytes.clone())?;
+    let yaml = spelled(Format::Yaml, bytes)?;
+    let faults = |source: &Arc<Source>| source::read(source).findings.len();
+    Ok(if faults(&yaml) < faults(&toml) {
+        yaml
+    } else {
+        toml
+    })
+}
+
+/// How large a policy may be: a device or a log named by mistake is not read to its end.
+const LARGEST: u64 = 16 * 1024 * 1024;
+
+fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(std::io::Error::other("it is larger than 16 MiB")),
+        false => Ok(bytes),
+    }
 }
 
 /// Why a file cannot be read, naming it.
@@ -217,7 +263,7 @@ pub fn found(name: &str) -> Result<Arc<Source>, String> {
 }
 
 fn read(path: &Path) -> Result<Source, String> {
-    let bytes = std::fs::read(path).map_err(|why| unreadable(path, &why))?;
+    let bytes = bounded(path).map_err(|why| unreadable(path, &why))?;
     Source::new(path.to_string_lossy(), bytes, None).map_err(|finding| finding.message)
 }
 

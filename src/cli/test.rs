@@ -123,6 +123,9 @@ pub fn run(options: &Options) -> Answer {
         }
     }
     output::result(&(told + "\n"))?;
+    if skipped > 0 && passed + failed + pending + unloaded == 0 {
+        return Err(Stop::told("no case has that in its name: nothing was run"));
+    }
     Ok(match (unloaded, failed + pending) {
         (1.., _) => Exit::Failed,
         (0, 1..) => Exit::Bad,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Options of `acl trust` and `acl untrust`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  acl trust .")]
+#[command(after_help = "Examples:\n  acl trust .\n  acl untrust ~/src/web-shop")]
 pub struct Options {
     /// Folder of the repository (default: the working directory)
     dir: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Options {
 pub fn trust(options: &Options) -> Answer {
     change(options, |store, path, text| {
         store.insert(path, digest(text.as_bytes()));
-        "trusted as it stands"
+        "trusted as it stands: `acl where` tells what it says"
     })
 }
 
@@ -55,6 +55,12 @@ fn change(
     {
         let text = std::fs::read_to_string(&found.path)
             .map_err(|why| Stop::told(policies::unreadable(&found.path, &why)))?;
+        // What does not load would refuse every call: better said now.
+        policies::compile(vec![policies::root(
+            found.kind,
+            &policies::shown(&found.path),
+            true,
+        )?])?;
         let said = with(&mut store, name(&found.path), &text);
         output::result(&format!("{}: {said}\n", policies::shown(&found.path)))?;
         any = true;

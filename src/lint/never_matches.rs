@@ -192,7 +192,7 @@ fn unescaped(text: &str) -> Option<String> {
     let mut found = false;
     while let Some(c) = chars.next() {
         match (c, chars.peek()) {
-            ('\\', Some(next)) if next.is_alphanumeric() || matches!(next, '.' | '_') => {
+            ('\\', Some(next)) if next.is_alphanumeric() || *next == '_' => {
                 found = true;
                 plain.push('/');
             }

@@ -385,7 +385,8 @@ fn path_program(
     let Ok(patterns) = patterns::paths(&spelled) else {
         return Fit::No;
     };
-    let bare = !text.contains('/');
+    // A script that an interpreter runs is looked for where it runs, not in PATH.
+    let bare = !text.contains('/') && !command.scripted;
     if bare {
         // A bare name is looked up in PATH: it may be the system's program that a deny writes out.
         let system = spelled

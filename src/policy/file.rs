@@ -1083,6 +1083,19 @@ impl<'a> Reader<'a> {
             let Some(id) = rule.id.as_deref() else {
                 continue;
             };
+            if let Some(other) = file.rules.iter().find(|other| other.address == id) {
+                let source = Arc::clone(self.source);
+                let finding = self.error(
+                    "duplicate-id",
+                    format!("the id `{id}` is the address of a rule"),
+                    rule.place.span,
+                );
+                *finding = finding
+                    .clone()
+                    .label("so named here")
+                    .also(&source, other.place.span, "this rule has that address")
+                    .help("an id names one rule: approvals and grants go by it");
+            }
             if let Some(first) = seen.insert(id, rule.place.span) {
                 let source = Arc::clone(self.source);
                 let finding = self.error(

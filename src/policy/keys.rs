@@ -810,7 +810,13 @@ impl Checker<'_> {
 
     fn unknown_key(&mut self, name: &str, span: Span, keys: &'static [Key], place: &str) {
         let near = near::nearest(name, keys.iter().map(|key| key.name));
+        let elsewhere = POLICY.iter().any(|key| key.name == name) && place != "the policy";
         let help = match (near, moved(name)) {
+            (None, None) if elsewhere => {
+                format!(
+                    "`{name}` is a key of the whole policy: in TOML, move it above the first `[table]`"
+                )
+            }
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(hint)) => hint.to_owned(),
             (None, None) => {
@@ -971,6 +977,10 @@ fn moved(name: &str) -> Option<&'static str> {
             "the verdict of tools that no tier lists is `tiers.default`"
         }
         "rule" => "rules stand under `[[rules]]`",
+        "case" | "cases" => "this looks like a case file: run it with `acl test FILE`",
+        "allow" | "ask" | "deny" => {
+            "tools stand under `[tiers]`, commands under `[commands]`, paths under `[paths.read]` and `[paths.write]`, hosts under `[hosts]`"
+        }
         "block" | "blocked" | "forbidden" => "refusals stand in `deny` lists",
         "hooks" => "acl is the hook: hooks are set in the agent's own settings",
         _ => return None,

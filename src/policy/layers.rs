@@ -154,10 +154,44 @@ fn layer(root: Root, loader: &Loader<'_>, findings: &mut Vec<Finding>) -> Layer 
         disabled: Vec::new(),
     };
     if !trusted {
+        // Shipped presets may only add their denies, asks and protected files; other files of a repository are not read.
+        let presets: Vec<Placed<String>> = file
+            .extends
+            .iter()
+            .filter(|entry| entry.value.starts_with("acl:"))
+            .cloned()
+            .collect();
         let (file, ignored) = restrict(file);
+        let root = Arc::clone(&file.source);
         layer.ignored = ignored;
         layer.resolution = Resolution::Strictest;
         layer.files.push(file);
+        let mut todo = presets;
+        while let Some(entry) = todo.pop() {
+            match loader(&entry.value, &root) {
+                Ok(preset)
+                    if layer
+                        .files
+                        .iter()
+                        .all(|file| file.source.name != preset.name) =>
+                {
+                    let (preset, errors) = File::read(&preset);
+                    findings.extend(errors);
+                    todo.extend(
+                        preset
+                            .extends
+                            .iter()
+                            .filter(|entry| entry.value.starts_with("acl:"))
+                            .cloned(),
+                    );
+                    layer.files.push(restrict(preset).0);
+                }
+                Ok(_) => {}
+                Err(why) => {
+                    findings.push(Finding::error("unreadable-file", why, &root, entry.span))
+                }
+            }
+        }
         return layer;
     }
     let mut path = vec![source.name.clone()];

@@ -79,6 +79,7 @@ pub enum HostName {
 pub fn tool_names(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
     if let Some((tool, rest)) = text.split_once('(') {
         let inside = rest.trim_end_matches(')');
+        let inside = inside.strip_prefix("domain:").unwrap_or(inside);
         let section = match tool.to_lowercase().as_str() {
             "bash" | "shell" => "commands",
             "write" | "edit" | "multiedit" | "notebookedit" => "paths.write",
@@ -98,8 +99,29 @@ pub fn tool_names(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
     Glob::parse(text).map_err(|why| (why, None))
 }
 
+/// What stands in the parentheses of `Bash(…)`, `Read(…)` and the like: a rule as other products write it.
+fn other_form(text: &str) -> Option<&str> {
+    let (tool, rest) = text.split_once('(')?;
+    let inside = rest.strip_suffix(')')?;
+    let named = tool.chars().next().is_some_and(char::is_uppercase)
+        && tool.chars().all(char::is_alphanumeric);
+    named.then(|| inside.strip_prefix("domain:").unwrap_or(inside))
+}
+
 /// Reads a command pattern.
 pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<String>)> {
+    if let Some(inside) = other_form(text) {
+        let prefix = inside
+            .strip_suffix(":*")
+            .or_else(|| inside.strip_suffix(" *"))
+            .unwrap_or(inside);
+        return Err((
+            format!(
+                "`{text}` is another product's form: a pattern here is a prefix of the command"
+            ),
+            Some(format!("write `{prefix}`")),
+        ));
+    }
     let mut words = split_words(text)?;
     let mut assignments = Vec::new();
     while let Some((name, value)) = words.first().and_then(assignment) {
@@ -316,6 +338,22 @@ pub fn paths(text: &str) -> Result<Vec<PathPattern>, (String, Option<String>)> {
     }
     if text.contains('\0') {
         return Err(("a path cannot contain NUL".into(), None));
+    }
+    if let Some(rest) = text.strip_prefix('!') {
+        return Err((
+            "a pattern that takes paths out again with `!` is not supported".into(),
+            Some(format!(
+                "write `except = [\"{rest}\"]` (a name that starts with `!` is written `\\!`)"
+            )),
+        ));
+    }
+    if let Some(inside) = other_form(text) {
+        return Err((
+            format!(
+                "`{text}` is another product's form: the section says what is done with the path"
+            ),
+            Some(format!("write `{inside}`")),
+        ));
     }
     if text.contains("://") {
         return Err((

@@ -98,7 +98,9 @@ impl Page {
         }
         match told.accesses.as_slice() {
             [only] => {
-                self.prose(0, 2, &format!("allowed by {}", ground(told, only)));
+                if decision.cleared.is_empty() {
+                    self.prose(0, 2, &format!("allowed by {}", ground(told, only)));
+                }
                 self.lookalikes(told);
             }
             _ => {
@@ -248,7 +250,8 @@ impl Page {
         let column = widest.max().unwrap_or(0) + 2;
         for (option, what) in typed {
             let indent = indent + 2;
-            let start = indent + column.max(option.width() + 2);
+            let column = column.max(option.width() + 2);
+            let start = indent + column;
             match start + what.width() <= self.width {
                 true => {
                     let what = self.paint.dim(what);

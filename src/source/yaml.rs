@@ -406,6 +406,23 @@ impl Reader<'_> {
         }
     }
 
+    /// Plain text that goes on over lines may have swallowed an entry or a key that is indented by one blank too many:
+    /// a deny would be gone without a word.
+    fn runs_on(&mut self, span: Span) {
+        let written = span.of(&self.source.text);
+        let swallowed = written
+            .lines()
+            .skip(1)
+            .map(str::trim)
+            .any(|line| line.starts_with("- ") || line.contains(": ") || line.ends_with(':'));
+        if swallowed {
+            let finding = Finding::error("syntax", "this text goes on over the next line, and swallows what looks like an entry of its own", self.source, span)
+                .label("all of this is one text")
+                .help("align the lines that belong to one list or table; put text that really goes on in quotes");
+            self.findings.push(finding);
+        }
+    }
+
     fn scalar(
         &mut self,
         text: &str,
@@ -416,6 +433,9 @@ impl Reader<'_> {
     ) -> Option<Node> {
         let is_str =
             tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str") || tag.original() == "!");
+        if style == ScalarStyle::Plain {
+            self.runs_on(span);
+        }
         let value = if style == ScalarStyle::Plain && !is_str {
             match plain(text) {
                 Some(value) => value,
