@@ -68,6 +68,7 @@ lints! {
     unknown_lint "unknown-lint" Warn,
     unknown_tool_allowed "unknown-tool-allowed" Warn,
     unknown_tool_name "unknown-tool-name" Warn,
+    unproved_invariant "unproved-invariant" Warn,
     unreachable_allow "unreachable-allow" Warn,
     unused_fact "unused-fact" Warn,
     unused_group "unused-group" Warn,
