@@ -1,4 +1,4 @@
-//! The table of facts about programs, `src/call/programs/*.toml`, becomes a static Rust table.
+//! The table of facts about programs, `src/call/programs/*.toml`, becomes static Rust arrays.
 //!
 //! In: those files, and `src/call/variables.toml`. Out: `programs.rs` and, for the tests, `examples.rs` in `OUT_DIR`.
 //! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
@@ -9,7 +9,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use toml::{Table, Value};
@@ -60,11 +60,10 @@ fn read(file: &Path) -> Result<Table> {
 
 #[derive(Default)]
 struct Tables {
-    code: String,
-    programs: String,
-    count: usize,
-    entries: usize,
+    programs: Vec<String>,
+    entries: Vec<String>,
     names: BTreeMap<String, usize>,
+    pools: Pools,
     examples: String,
 }
 
@@ -82,20 +81,23 @@ impl Tables {
     fn program(&mut self, name: &str, table: &Table) -> Result<()> {
         let aliases = words(table, "aliases")?;
         for name in std::iter::once(&name.to_owned()).chain(&aliases) {
-            if self.names.insert(name.clone(), self.count).is_some() {
+            if self
+                .names
+                .insert(name.clone(), self.programs.len())
+                .is_some()
+            {
                 return Err(format!("the name `{name}` is given twice"));
             }
         }
-        self.count += 1;
         let entry = self.entry(name, table, None, &[name.to_owned()])?;
-        let _ = writeln!(
-            self.programs,
-            "    Program {{ name: {name:?}, aliases: &{aliases:?}, entry: &{entry} }},"
-        );
+        let (name, aliases) = (self.pools.text(name), self.pools.texts(&aliases));
+        self.programs.push(format!(
+            "Program {{ name: {name}, aliases: {aliases}, entry: {entry} }}"
+        ));
         Ok(())
     }
 
-    /// Writes one entry and those below it; returns the name of its static.
+    /// Adds one entry and those below it; returns its place.
     fn entry(
         &mut self,
         path: &str,
@@ -112,7 +114,7 @@ impl Tables {
         };
         let mut operands = None;
         let mut names = Vec::new();
-        let (mut options, mut pairs, mut subs) = (String::new(), String::new(), BTreeMap::new());
+        let (mut options, mut pairs, mut subs) = (Vec::new(), Vec::new(), BTreeMap::new());
         let inherited = if above.is_some_and(|(_, style)| style == "Single") {
             "Single"
         } else {
@@ -137,30 +139,28 @@ impl Tables {
                 "aliases" | "does" | "escalates" | "harmless" | "like" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
-                        options += &spec(flag, &mut names).map_err(err)?;
+                        options.push(self.pools.spec(flag, &mut names).map_err(err)?);
                     }
                 }
                 "values" => {
                     for spellings in text(value, key)?.split_whitespace() {
-                        options += &spec(&format!("{spellings} =text"), &mut names).map_err(err)?;
+                        let line = format!("{spellings} =text");
+                        options.push(self.pools.spec(&line, &mut names).map_err(err)?);
                     }
                 }
                 "options" | "pairs" => {
                     for item in list(value, key)? {
-                        let into = if key == "pairs" {
-                            &mut Vec::new()
+                        let (specs, names) = if key == "pairs" {
+                            (&mut pairs, &mut Vec::new())
                         } else {
-                            &mut names
+                            (&mut options, &mut names)
                         };
-                        let item = spec(&item, into).map_err(err)?;
-                        if key == "pairs" {
-                            pairs += &item
-                        } else {
-                            options += &item
-                        }
+                        specs.push(self.pools.spec(&item, names).map_err(err)?);
                     }
                 }
-                "operands" => operands = Some(signature(text(value, key)?).map_err(err)?),
+                "operands" => {
+                    operands = Some(self.pools.signature(text(value, key)?).map_err(err)?)
+                }
                 "starts" => starts = one_of(text(value, key)?, &STARTS).map_err(err)?,
                 "style" => style = one_of(text(value, key)?, &STYLES).map_err(err)?,
                 "skip" => {
@@ -257,10 +257,10 @@ impl Tables {
             }
         }
         if operands.is_none() && subs.is_empty() {
-            operands = (chain.len() > 1 || starts != "Nothing").then(|| TEXT.to_owned());
-            if operands.is_none() {
+            if chain.len() == 1 && starts == "Nothing" {
                 return Err("says nothing about its operands".to_owned());
             }
+            operands = Some(self.pools.signature("")?);
         }
         // A subcommand that does more than the level above does by itself is not covered by an allow of that level.
         let tame = |does: &str| matches!(does, "Nothing" | "Reads" | "Connects");
@@ -279,38 +279,28 @@ impl Tables {
             }
             None => None,
         };
-        let subs: String = subs.iter().fold(String::new(), |all, (name, entry)| {
-            all + &format!("({name:?}, &{entry}), ")
-        });
         // The first of two equal names is meant; `like` puts a subcommand's own before those it takes over.
         names.sort_by(|a: &(String, usize), b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
         names.dedup_by(|later, first| later.0 == first.0);
-        let id = format!("ENTRY_{}", self.entries);
-        self.entries += 1;
-        let _ = writeln!(
-            self.code,
-            "/// {path}\nstatic {id}: Entry = Entry {{ does: {}, options: &[{options}], spellings: &{names:?}, pairs: &[{pairs}], operands: {}, subs: &[{subs}], \
-             starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: &{:?}, escalates: {escalates:?} }};",
+        let pools = &mut self.pools;
+        let names = pools.pairs("SPELLINGS", names);
+        let subs = pools.pairs("SUBS", subs);
+        let escalates = option(escalates.map(|why| pools.text(&why)));
+        self.entries.push(format!(
+            "/* {path} */ Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
+             starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, escalates: {escalates} }}",
             option(own.map(|own| format!("Does::{own}"))),
+            pools.list("SPECS", options),
+            pools.list("SPECS", pairs),
             option(operands),
             flags.map(|(name, on)| format!("{name}: {on}")).join(", "),
-            words(table, "harmless")?,
-        );
-        Ok(id)
+            pools.texts(&words(table, "harmless")?),
+        ));
+        Ok(format!("EntryRef::at({})", self.entries.len() - 1))
     }
 
-    fn write(&self, out: &Path, variables: &Table) -> Result<()> {
-        let mut code = self.code.clone();
-        let _ = writeln!(
-            code,
-            "static PROGRAMS: &[Program] = &[\n{}];",
-            self.programs
-        );
-        let _ = writeln!(
-            code,
-            "static NAMES: &[(&str, usize)] = &{:?};",
-            self.names.iter().collect::<Vec<_>>()
-        );
+    fn write(mut self, out: &Path, variables: &Table) -> Result<()> {
+        let mut code = String::new();
         for key in variables.keys() {
             if key != "dangerous" && key != "harmless" {
                 return Err(format!("variables.toml: unknown key `{key}`"));
@@ -320,12 +310,17 @@ impl Tables {
             ("DANGEROUS_VARIABLES", "dangerous"),
             ("HARMLESS_VARIABLES", "harmless"),
         ] {
-            let _ = writeln!(
-                code,
-                "static {name}: &[&str] = &{:?};",
-                words(variables, key)?
-            );
+            let list = self.pools.texts(&words(variables, key)?);
+            let _ = writeln!(code, "static {name}: List<Text> = {list};");
         }
+        let names = self.names.iter();
+        let names: Vec<String> = names
+            .map(|(name, program)| format!("({}, {program})", self.pools.text(name)))
+            .collect();
+        code += &array("NAMES", "(Text, u16)", &names);
+        code += &array("PROGRAMS", "Program", &self.programs);
+        code += &array("ENTRIES", "Entry", &self.entries);
+        code += &self.pools.code();
         let put = |name: &str, text: &str| {
             fs::write(out.join(name), text).map_err(|e| format!("{name}: {e}"))
         };
@@ -334,82 +329,170 @@ impl Tables {
     }
 }
 
-const TEXT: &str =
-    "Signature { first: &[], rest: Slot { kind: Kind::Text, named: false }, last: &[] }";
+/// The arrays that the parts of all entries go to, and the type of their items.
+const POOLS: [(&str, &str); 6] = [
+    ("TEXTS", "Text"),
+    ("SPECS", "Spec"),
+    ("SLOTS", "Slot"),
+    ("SETS", "Set"),
+    ("SPELLINGS", "(Text, u16)"),
+    ("SUBS", "(Text, EntryRef)"),
+];
 
-/// `-o|--output =write! below ! says why` → a `Spec`.
-fn spec(line: &str, names: &mut Vec<(String, usize)>) -> Result<String> {
-    let (line, why) = match line.split_once(" ! ") {
-        Some((line, why)) => (line, Some(why.trim())),
-        None => (line, None),
-    };
-    let mut tokens = line.split_whitespace();
-    let at = names.last().map_or(0, |(_, at)| at + 1);
-    let all = names;
-    let names: Vec<&str> = tokens.next().ok_or("an empty option")?.split('|').collect();
-    all.extend(names.iter().map(|name| ((*name).to_owned(), at)));
-    let (mut takes, mut value, mut sets, mut harmless) =
-        ("Nothing", slot("text")?, String::new(), Vec::new());
-    for token in tokens {
-        let (head, tail) = token.split_once(':').unwrap_or((token, ""));
-        match head {
-            "harmless" => harmless = tail.split(',').collect(),
-            "rest" => sets += &format!("Set::Rest({}), ", slot(tail)?),
-            "here" => sets += &format!("Set::Here({}), ", slot(tail)?),
-            "does" => sets += &format!("Set::Does(Does::{}), ", does(tail)?),
-            "value" => {
-                let (name, kind) = tail
-                    .split_once(':')
-                    .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
-                sets += &format!("Set::Value({name:?}, {}), ", slot(kind)?);
-            }
-            "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end"
-            | "script" | "stdin" => {
-                let name = match head {
-                    "nofirst" => "NoFirst".to_owned(),
-                    "nolast" => "NoLast".to_owned(),
-                    _ => camel(head),
-                };
-                sets += &format!("Set::{name}, ");
-            }
-            _ => {
-                let (mark, kind) = [
-                    ("==", "Two"),
-                    ("=>", "Next"),
-                    ("=", "Value"),
-                    ("?", "Attached"),
-                ]
-                .into_iter()
-                .find_map(|(mark, takes)| token.strip_prefix(mark).map(|kind| (takes, kind)))
-                .ok_or(format!("`{line}`: `{token}` is not understood"))?;
-                takes = mark;
-                value = slot(kind)?;
-            }
-        }
-    }
-    Ok(format!(
-        "Spec {{ names: &{names:?}, takes: Takes::{takes}, slot: {value}, sets: &[{sets}], harmless: &{harmless:?}, escalates: {why:?} }}, "
-    ))
+/// Those arrays, filled, each item as Rust code; and the one text that all texts are parts of.
+#[derive(Default)]
+struct Pools {
+    text: String,
+    texts: BTreeMap<String, String>,
+    items: BTreeMap<&'static str, Vec<String>>,
+    lists: BTreeMap<(&'static str, Vec<String>), String>,
 }
 
-/// `text read* write` → a `Signature`.
-fn signature(line: &str) -> Result<String> {
-    let (mut first, mut rest, mut last) = (String::new(), None, String::new());
-    for token in line.split_whitespace() {
-        match (token.strip_suffix('*'), rest.is_some()) {
-            (Some(_), true) => return Err(format!("the operands `{line}` have two `*`")),
-            (Some(kind), false) => rest = Some(slot(kind)?),
-            (None, false) => first += &format!("{}, ", slot(token)?),
-            (None, true) => last += &format!("{}, ", slot(token)?),
+impl Pools {
+    /// `rm` → `Text::at(120, 2)`; equal texts are one.
+    fn text(&mut self, text: &str) -> String {
+        if let Some(known) = self.texts.get(text) {
+            return known.clone();
         }
+        let code = format!("Text::at({}, {})", self.text.len(), text.len());
+        self.text += text;
+        self.texts.insert(text.to_owned(), code.clone());
+        code
     }
-    let rest = match rest {
-        Some(rest) => rest,
-        None => slot("text")?,
-    };
-    Ok(format!(
-        "Signature {{ first: &[{first}], rest: {rest}, last: &[{last}] }}"
-    ))
+
+    fn texts<T: AsRef<str>>(&mut self, texts: &[T]) -> String {
+        let items = texts.iter().map(|text| self.text(text.as_ref())).collect();
+        self.list("TEXTS", items)
+    }
+
+    /// Items of one of the [`POOLS`] → `List::at(40, 3)`; equal lists are one, but for options, which have an identity.
+    fn list(&mut self, pool: &'static str, list: Vec<String>) -> String {
+        if list.is_empty() {
+            return "List::EMPTY".to_owned();
+        }
+        let key = (pool, list);
+        if let Some(known) = self.lists.get(&key).filter(|_| pool != "SPECS") {
+            return known.clone();
+        }
+        let items = self.items.entry(pool).or_default();
+        let code = format!("List::at({}, {})", items.len(), key.1.len());
+        items.extend_from_slice(&key.1);
+        self.lists.insert(key, code.clone());
+        code
+    }
+
+    /// Names, each with something.
+    fn pairs<T: Display>(
+        &mut self,
+        pool: &'static str,
+        pairs: impl IntoIterator<Item = (String, T)>,
+    ) -> String {
+        let pairs = pairs.into_iter();
+        let items = pairs
+            .map(|(name, other)| format!("({}, {other})", self.text(&name)))
+            .collect();
+        self.list(pool, items)
+    }
+
+    fn code(&self) -> String {
+        let mut code = format!("static TEXT: &str = {:?};\n", self.text);
+        for (name, item) in POOLS {
+            let items = self.items.get(name).map_or(&[][..], Vec::as_slice);
+            code += &array(name, item, items);
+            let _ = writeln!(
+                code,
+                "impl Pooled for {item} {{ fn pool() -> &'static [Self] {{ &{name} }} }}"
+            );
+        }
+        code
+    }
+
+    /// `-o|--output =write! below ! says why` → a `Spec`.
+    fn spec(&mut self, line: &str, names: &mut Vec<(String, usize)>) -> Result<String> {
+        let (line, why) = match line.split_once(" ! ") {
+            Some((line, why)) => (line, Some(why.trim())),
+            None => (line, None),
+        };
+        let mut tokens = line.split_whitespace();
+        let at = names.last().map_or(0, |(_, at)| at + 1);
+        let all = names;
+        let names: Vec<&str> = tokens.next().ok_or("an empty option")?.split('|').collect();
+        all.extend(names.iter().map(|name| ((*name).to_owned(), at)));
+        let (mut takes, mut value, mut sets, mut harmless) =
+            ("Nothing", slot("text")?, Vec::new(), Vec::new());
+        for token in tokens {
+            let (head, tail) = token.split_once(':').unwrap_or((token, ""));
+            match head {
+                "harmless" => harmless = tail.split(',').collect(),
+                "rest" => sets.push(format!("Set::Rest({})", slot(tail)?)),
+                "here" => sets.push(format!("Set::Here({})", slot(tail)?)),
+                "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
+                "value" => {
+                    let (name, kind) = tail
+                        .split_once(':')
+                        .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
+                    sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
+                }
+                "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end"
+                | "script" | "stdin" => {
+                    let name = match head {
+                        "nofirst" => "NoFirst".to_owned(),
+                        "nolast" => "NoLast".to_owned(),
+                        _ => camel(head),
+                    };
+                    sets.push(format!("Set::{name}"));
+                }
+                _ => {
+                    let (mark, kind) = [
+                        ("==", "Two"),
+                        ("=>", "Next"),
+                        ("=", "Value"),
+                        ("?", "Attached"),
+                    ]
+                    .into_iter()
+                    .find_map(|(mark, takes)| token.strip_prefix(mark).map(|kind| (takes, kind)))
+                    .ok_or(format!("`{line}`: `{token}` is not understood"))?;
+                    takes = mark;
+                    value = slot(kind)?;
+                }
+            }
+        }
+        let (names, harmless) = (self.texts(&names), self.texts(&harmless));
+        let sets = self.list("SETS", sets);
+        let why = option(why.map(|why| self.text(why)));
+        Ok(format!(
+            "Spec {{ names: {names}, takes: Takes::{takes}, slot: {value}, sets: {sets}, harmless: {harmless}, escalates: {why} }}"
+        ))
+    }
+
+    /// `text read* write` → a `Signature`.
+    fn signature(&mut self, line: &str) -> Result<String> {
+        let (mut first, mut rest, mut last) = (Vec::new(), None, Vec::new());
+        for token in line.split_whitespace() {
+            match (token.strip_suffix('*'), rest.is_some()) {
+                (Some(_), true) => return Err(format!("the operands `{line}` have two `*`")),
+                (Some(kind), false) => rest = Some(slot(kind)?),
+                (None, false) => first.push(slot(token)?),
+                (None, true) => last.push(slot(token)?),
+            }
+        }
+        let rest = match rest {
+            Some(rest) => rest,
+            None => slot("text")?,
+        };
+        let (first, last) = (self.list("SLOTS", first), self.list("SLOTS", last));
+        Ok(format!(
+            "Signature {{ first: {first}, rest: {rest}, last: {last} }}"
+        ))
+    }
+}
+
+fn array(name: &str, item: &str, items: &[String]) -> String {
+    format!(
+        "static {name}: [{item}; {}] = [\n    {}\n];\n",
+        items.len(),
+        items.join(",\n    ")
+    )
 }
 
 const KINDS: [&str; 39] = [

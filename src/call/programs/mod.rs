@@ -1,21 +1,25 @@
 //! The table of facts about programs: what their options, operands and subcommands do.
 //!
-//! In: `*.toml` beside this file, turned into static tables by `build.rs`. Out: [`find`], a [`Program`] by its name.
+//! In: `*.toml` beside this file, turned into static arrays by `build.rs`. Out: [`find`], a [`Program`] by its name.
 //! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
 //! An entry's own `examples` are its tests.
 
 #[cfg(test)]
 pub(crate) mod examples;
+mod pool;
+
+use pool::Pooled;
+pub use pool::{EntryRef, List, Text};
 
 /// A program, as the table knows it.
 #[derive(Debug)]
 pub struct Program {
     /// The name of its entry.
-    pub name: &'static str,
+    pub name: Text,
     /// Other names of the same program (`gawk` of `awk`, `python3` of `python`).
-    pub aliases: &'static [&'static str],
+    pub aliases: List<Text>,
     /// What it does, its subcommands below.
-    pub entry: &'static Entry,
+    pub entry: EntryRef,
 }
 
 /// What a program or a subcommand does.
@@ -24,15 +28,15 @@ pub struct Entry {
     /// The kind of thing it does by itself; none: as the level above.
     pub does: Option<Does>,
     /// Options that matter: all that take a value, all that do more than the program by itself.
-    pub options: &'static [Spec],
+    pub options: List<Spec>,
     /// Their spellings, sorted, each with the index of its option.
-    pub spellings: &'static [(&'static str, usize)],
+    pub spellings: List<(Text, u16)>,
     /// `NAME=value` operands (`dd`), spelled as options without a dash.
-    pub pairs: &'static [Spec],
+    pub pairs: List<Spec>,
     /// What the operands are; none: an entry that has subcommands only.
     pub operands: Option<Signature>,
     /// Subcommands, by name.
-    pub subs: &'static [(&'static str, &'static Entry)],
+    pub subs: List<(Text, EntryRef)>,
     /// What it starts.
     pub starts: Start,
     /// Operands before the words that it starts.
@@ -50,9 +54,9 @@ pub struct Entry {
     /// Unknown names are written below the folder it works in, unless an option says otherwise.
     pub into: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
-    pub harmless: &'static [&'static str],
+    pub harmless: List<Text>,
     /// What this subcommand does beyond what an allow of the level above covers.
-    pub escalates: Option<&'static str>,
+    pub escalates: Option<Text>,
 }
 
 impl Entry {
@@ -60,20 +64,19 @@ impl Entry {
     pub fn option(&'static self, name: &str) -> Option<&'static Spec> {
         let at = self
             .spellings
-            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
             .ok()?;
-        self.spellings
-            .get(at)
-            .and_then(|(_, option)| self.options.get(*option))
+        let (_, option) = self.spellings.get(at)?;
+        self.options.get(usize::from(*option))
     }
 
     /// The subcommand of this name.
     pub fn sub(&'static self, name: &str) -> Option<&'static Entry> {
         let at = self
             .subs
-            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
             .ok()?;
-        self.subs.get(at).map(|(_, entry)| *entry)
+        self.subs.get(at).map(|(_, entry)| entry.as_entry())
     }
 }
 
@@ -136,11 +139,11 @@ pub enum Style {
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// The leading ones.
-    pub first: &'static [Slot],
+    pub first: List<Slot>,
     /// The others.
     pub rest: Slot,
     /// The trailing ones, where there are more operands than `first` holds.
-    pub last: &'static [Slot],
+    pub last: List<Slot>,
 }
 
 /// What a value or an operand is, and whether an allow must name it.
@@ -239,17 +242,17 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Spec {
     /// Every spelling.
-    pub names: &'static [&'static str],
+    pub names: List<Text>,
     /// Whether it takes a value.
     pub takes: Takes,
     /// What the value is.
     pub slot: Slot,
     /// What it changes about the other words.
-    pub sets: &'static [Set],
+    pub sets: List<Set>,
     /// Values that need no judgement.
-    pub harmless: &'static [&'static str],
+    pub harmless: List<Text>,
     /// What it does beyond what an allow covers.
-    pub escalates: Option<&'static str>,
+    pub escalates: Option<Text>,
 }
 
 /// Whether an option takes a value.
@@ -277,7 +280,7 @@ pub enum Set {
     /// No trailing operands.
     NoLast,
     /// The value of that other option is this.
-    Value(&'static str, Slot),
+    Value(Text, Slot),
     /// Paths are read or written with all below them.
     Below,
     /// Dot files are reached too.
@@ -306,10 +309,10 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 pub fn find(name: &str) -> Option<&'static Program> {
     let exact = |name: &str| {
         NAMES
-            .binary_search_by(|(known, _)| (*known).cmp(name))
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
             .ok()
             .and_then(|at| NAMES.get(at))
-            .and_then(|(_, program)| PROGRAMS.get(*program))
+            .and_then(|(_, program)| PROGRAMS.get(usize::from(*program)))
     };
     if let Some(found) = exact(name) {
         return Some(found);
@@ -338,7 +341,7 @@ pub fn names(name: &str) -> impl Iterator<Item = &str> {
 
 /// All programs of the table.
 pub fn all() -> &'static [Program] {
-    PROGRAMS
+    &PROGRAMS
 }
 
 /// Whether setting this variable changes what programs run, read or contact: it cancels an allow that does not write it.
@@ -372,7 +375,7 @@ mod tests {
         assert_eq!(all("python3.12"), ["python3.12", "python3", "python"]);
         assert_eq!(all("gcc-12"), ["gcc-12", "gcc"]);
         assert_eq!(all("rm"), ["rm"]);
-        let known = |name| find(name).map(|program| program.name);
+        let known = |name| find(name).map(|program| program.name.as_str());
         assert_eq!(known("perl5.36.0"), Some("perl"));
         assert_eq!(known("clang-15"), Some("gcc"));
         assert_eq!(known("gawk"), Some("awk"));

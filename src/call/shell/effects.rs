@@ -45,9 +45,9 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
     let dashed = || {
         let sub = base.strip_prefix("git-")?;
         let git = programs::find("git")?;
-        Some((git.entry, Some(git.entry.sub(sub)?)))
+        Some((git.entry.as_entry(), Some(git.entry.sub(sub)?)))
     };
-    let known = programs::find(base).map(|program| (program.entry, None));
+    let known = programs::find(base).map(|program| (program.entry.as_entry(), None));
     match known.or_else(dashed) {
         None => judging::unknown(words),
         Some((entry, sub)) => {

@@ -8,7 +8,9 @@ use super::starting;
 use super::values::Judge;
 use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
 use crate::call::access::{Mode, Reach};
-use crate::call::programs::{Does, Entry, Kind, Set, Signature, Slot, Start, Style, Takes};
+use crate::call::programs::{
+    Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
+};
 use crate::call::word::Word;
 
 const TEXT: Slot = Slot {
@@ -22,7 +24,7 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
         roles: vec![Role::Operand; words.len()],
         ..Outcome::default()
     };
-    let mut judge = Judge::new(words, None, &[]);
+    let mut judge = Judge::new(words, None, List::EMPTY);
     let mut ended = false;
     for (at, word) in words.iter().enumerate() {
         let prefix = word.prefix();
@@ -122,13 +124,13 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         .rev()
         .map(|entry| entry.harmless)
         .find(|list| !list.is_empty());
-    let mut judge = Judge::new(words, dir, harmless.unwrap_or(&[]));
+    let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
     judge.below = below;
     judge.hidden = hidden;
 
     for (level, (entry, at)) in reading.entries.iter().zip(&reading.chosen).enumerate() {
         if let (Some(what), true) = (entry.escalates, level > 0) {
-            judge.escalate(what, *at);
+            judge.escalate(&what, *at);
         }
     }
     for found in &reading.found {
@@ -210,11 +212,11 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     let spec = found.spec;
     let value = found.value.as_ref();
     let text = value.and_then(|value| value.word.text());
-    if text.is_some_and(|text| spec.harmless.contains(&text)) {
+    if text.is_some_and(|text| spec.harmless.has(text)) {
         return;
     }
     if let Some(what) = spec.escalates {
-        judge.escalate(what, found.at);
+        judge.escalate(&what, found.at);
     }
     let Some(value) = value else {
         // `xargs python -c`: the code comes later.
@@ -224,7 +226,7 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
         return;
     };
     // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
-    let other = |(name, slot): (&'static str, Slot)| spec.names.contains(&name).then_some(slot);
+    let other = |(name, slot): (&Text, Slot)| spec.names.has(name).then_some(slot);
     let slot = reading
         .found
         .iter()
@@ -275,18 +277,18 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         named: false,
     };
     let signature = entry.operands.unwrap_or(Signature {
-        first: &[],
+        first: List::EMPTY,
         rest: default,
-        last: &[],
+        last: List::EMPTY,
     });
     let replaced = reading.replaced();
     let first = if reading.sets(Set::NoFirst) {
-        &[]
+        List::EMPTY
     } else {
         signature.first
     };
     let last = if replaced.is_some() || reading.sets(Set::NoLast) {
-        &[]
+        List::EMPTY
     } else {
         signature.last
     };
@@ -360,7 +362,7 @@ fn may_be_several(word: &Word) -> bool {
 /// `of=FILE` of `dd`.
 fn pair(entry: &Entry, word: &Word) -> Option<(Slot, Word)> {
     let (name, _) = word.prefix().split_once('=')?;
-    let spec = entry.pairs.iter().find(|spec| spec.names.contains(&name))?;
+    let spec = entry.pairs.iter().find(|spec| spec.names.has(name))?;
     Some((spec.slot, super::reading::cut(word, name.len() + 1)))
 }
 

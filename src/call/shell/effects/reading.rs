@@ -349,7 +349,7 @@ impl Reader<'_> {
         let value = value.or_else(|| {
             match (
                 single,
-                spec.names.iter().find(|known| name.starts_with(**known)),
+                spec.names.texts().find(|known| name.starts_with(known)),
             ) {
                 (true, Some(known)) if known.len() < name.len() => Some(Value {
                     word: cut(word, known.len()),
@@ -361,10 +361,10 @@ impl Reader<'_> {
         });
         let known = spec
             .names
-            .iter()
-            .find(|known| **known == name)
-            .or_else(|| spec.names.iter().find(|known| known.starts_with(name)));
-        self.option(spec, known.copied().unwrap_or(name), value, at);
+            .texts()
+            .find(|known| *known == name)
+            .or_else(|| spec.names.texts().find(|known| known.starts_with(name)));
+        self.option(spec, known.unwrap_or(name), value, at);
     }
 
     /// A unique beginning of a long option: `--forc`.
@@ -374,7 +374,7 @@ impl Reader<'_> {
         }
         let mut fitting = self.specs().filter(|spec| {
             spec.names
-                .iter()
+                .texts()
                 .any(|known| known.starts_with(name) && known.starts_with("--"))
         });
         let first = fitting.next()?;
@@ -389,8 +389,8 @@ impl Reader<'_> {
             spec.takes == Takes::Attached
                 && spec
                     .names
-                    .iter()
-                    .any(|known| known.len() == 2 && name.starts_with(*known))
+                    .texts()
+                    .any(|known| known.len() == 2 && name.starts_with(known))
         })
     }
 
@@ -498,9 +498,9 @@ impl Reader<'_> {
         names.push(typed.to_owned());
         names.extend(
             spec.names
-                .iter()
-                .filter(|name| **name != typed)
-                .map(|name| (*name).to_owned()),
+                .texts()
+                .filter(|name| *name != typed)
+                .map(str::to_owned),
         );
         if spec.slot.kind == Kind::Command {
             self.reading.options.push(Opt {

@@ -377,11 +377,11 @@ fn every_entry_has_an_example() {
     let shown: Vec<&str> = examples::ALL
         .iter()
         .filter_map(|(line, _)| programs::find(&first(line)))
-        .map(|program| program.name)
+        .map(|program| program.name.as_str())
         .collect();
     let missing: Vec<&str> = programs::all()
         .iter()
-        .map(|program| program.name)
+        .map(|program| program.name.as_str())
         .filter(|name| !shown.contains(name))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");

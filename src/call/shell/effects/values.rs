@@ -6,7 +6,7 @@
 use super::reading::cut;
 use super::{Effect, Escalation, Starts, What, scripts};
 use crate::call::access::{Mode, Reach, Trigger};
-use crate::call::programs::{self, Kind, Slot};
+use crate::call::programs::{self, Kind, List, Slot, Text};
 use crate::call::word::{Piece, Word};
 
 /// Gathers what a command does.
@@ -14,7 +14,7 @@ pub(super) struct Judge<'w> {
     words: &'w [Word],
     /// The folder that relative operands start from.
     pub dir: Option<Word>,
-    harmless: &'static [&'static str],
+    harmless: List<Text>,
     /// Paths are reached with all below them.
     pub below: bool,
     /// Dot files are reached too.
@@ -26,7 +26,7 @@ pub(super) struct Judge<'w> {
 }
 
 impl<'w> Judge<'w> {
-    pub fn new(words: &'w [Word], dir: Option<Word>, harmless: &'static [&'static str]) -> Self {
+    pub fn new(words: &'w [Word], dir: Option<Word>, harmless: List<Text>) -> Self {
         Self {
             words,
             dir,
