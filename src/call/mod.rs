@@ -295,7 +295,8 @@ pub fn under<'v>(map: &'v Map<String, Value>, path: &[&str]) -> Vec<Option<&'v V
     };
     let values: Vec<&Value> = match (each, value) {
         (true, Value::Array(values)) => values.iter().collect(),
-        (true, _) => return vec![Some(value)],
+        // No list where one is declared: of the wrong type, whatever is asked of its elements.
+        (true, _) => return vec![Some(&Value::Null)],
         (false, _) => vec![value],
     };
     if rest.is_empty() {

@@ -107,7 +107,11 @@ fn cleared(
 
 /// A grant that expires is alive only while the time is known and before its end.
 fn alive(grant: &Grant, now: Option<i64>) -> bool {
-    match (grant.expires_at, now) {
+    let begun = match (grant.created_at, now) {
+        (Some(start), Some(now)) => start <= now,
+        _ => true,
+    };
+    begun && match (grant.expires_at, now) {
         (None, _) => true,
         (Some(end), Some(now)) => now < end,
         (Some(_), None) => false,

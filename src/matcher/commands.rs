@@ -75,13 +75,7 @@ pub fn fit(
             if fitted.fit == Fit::No {
                 continue;
             }
-            let excepted = rule
-                .except
-                .iter()
-                .map(|except| prefix(except, &sequence, command, stance, frame, false).fit)
-                .max()
-                .unwrap_or(Fit::No);
-            if excepted == Fit::Must || (stance == Stance::Loosens && excepted.may()) {
+            if excepted(rule, accesses, at, stance, frame) {
                 continue;
             }
             for alternatives in &rule.with {
@@ -125,6 +119,23 @@ pub fn fit(
         best.unsure = Some(unsure.join(", ")).filter(|words| !words.is_empty());
     }
     best
+}
+
+/// Whether a carve-out holds. What is carved out of an allow is kept as a deny would keep it: any spelling, and what
+/// only may be it. What is carved out of a deny or an ask must surely be it.
+fn excepted(rule: &Commands, accesses: &[Access], at: usize, stance: Stance, frame: &Frame<'_>) -> bool {
+    let Some(command) = command(accesses, at) else { return false };
+    if rule.except.is_empty() {
+        return false;
+    }
+    let (other, enough) = match stance {
+        Stance::Loosens => (Stance::Tightens, Fit::MayUnknown),
+        Stance::Tightens => (Stance::Loosens, Fit::Must),
+    };
+    [false, true].iter().any(|full| {
+        let sequence = sequence(accesses, at, *full);
+        rule.except.iter().any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
+    })
 }
 
 /// What of a covered level an allow leaves open: escalations that its words do not name, dangerous assignments.

@@ -40,6 +40,12 @@ impl Contacted {
                 None => return nothing,
             },
         };
+        // Programs do not agree on a backslash before the path: it ends the host for some, and is part of a user name
+        // for others.
+        let authority = text.split(['/', '?', '#']).find(|part| !part.is_empty() && !part.ends_with(':'));
+        if authority.is_some_and(|part| part.contains('\\')) {
+            return nothing;
+        }
         let has_scheme = text.contains("://");
         let whole = if has_scheme {
             text
@@ -49,7 +55,9 @@ impl Contacted {
         let Ok(url) = url::Url::parse(&whole) else {
             return nothing;
         };
-        let host = url.host_str().and_then(|host| canonical_host(host).ok());
+        // Schemes that carry raw bytes or name no host say nothing about what an allow of the host means.
+        let plain = ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git"].contains(&url.scheme());
+        let host = url.host_str().filter(|_| plain || url.scheme().starts_with("git+")).and_then(|host| canonical_host(host).ok());
         Self {
             scheme: has_scheme.then(|| url.scheme().to_owned()),
             host,
@@ -192,6 +200,9 @@ mod tests {
             ("https://docs.rs", "http://docs.rs/", Fit::No),
             ("docs.rs:443", "https://docs.rs/", Fit::Must),
             ("https://docs.rs", "docs.rs", Fit::MayUnknown),
+            ("docs.rs", r"https://docs.rs\@evil.com/", Fit::MayUnknown),
+            ("docs.rs", "gopher://docs.rs:6379/_FLUSHALL", Fit::MayUnknown),
+            ("docs.rs", r"https://docs.rs/a\b", Fit::Must),
         ];
         for (pattern, url, want) in rows {
             let pattern = patterns::host(pattern).unwrap();

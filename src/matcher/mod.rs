@@ -471,8 +471,10 @@ impl Matcher {
         let mut holds = |condition: &Condition, otherwise: bool| {
             let name = condition.path.join(".");
             match self.fact(&name, facts) {
-                Some(value) => condition.any.iter().any(|test| test.holds(value)),
-                None => {
+                Some(value) if condition.any.iter().any(|test| test.is_of_type(value)) => {
+                    condition.any.iter().any(|test| test.holds(value))
+                }
+                _ => {
                     missing.push(name);
                     otherwise
                 }
@@ -492,15 +494,19 @@ impl Matcher {
         (on, missing)
     }
 
-    /// The value of a fact: the one given, where the declaration knows it, else the declared default.
+    /// The value of a fact: the one given, else the declared default. One that is given and cannot be (none of the
+    /// declared values, or of another type than the default) is no value at all: it counts against the call.
     pub fn fact<'v>(&'v self, name: &str, facts: &'v BTreeMap<String, Value>) -> Option<&'v Value> {
         let fact = self.facts.get(name);
-        let given = facts.get(name).filter(|value| {
-            fact.is_none_or(|fact| {
-                fact.values.is_empty() || fact.values.iter().any(|known| known == *value)
-            })
-        });
-        given.or_else(|| fact.and_then(|fact| fact.default.as_ref()))
+        let default = fact.and_then(|fact| fact.default.as_ref());
+        let Some(given) = facts.get(name) else { return default };
+        let values = fact.map(|fact| fact.values.as_slice()).unwrap_or_default();
+        let possible = match (values, default) {
+            ([], None) => true,
+            ([], Some(default)) => std::mem::discriminant(default) == std::mem::discriminant(given),
+            (values, _) => values.contains(given),
+        };
+        possible.then_some(given)
     }
 
     /// Why a rule is off, in words; none where it is on.

@@ -28,22 +28,28 @@ impl Stance {
 
 /// How patterns with exceptions fit a path.
 pub fn fit(paths: &Paths, located: &Located, stance: Stance) -> Fit {
+    if stance == Stance::Loosens && !paths.except.is_empty() {
+        // What is carved out of an allow is kept as a deny would keep it: letter case folded, any spelling, what only
+        // may be it, and what lies below a folder that is allowed with all below it.
+        let kept = |spelling: &Spelling| {
+            let own = any(&paths.except, spelling, located, Stance::Tightens, false);
+            let inside = match below(located) {
+                true => any_below(&paths.except, spelling, located, Stance::Tightens),
+                false => Fit::No,
+            };
+            own.or(inside).may()
+        };
+        if located.spellings.iter().any(kept) {
+            return Fit::No;
+        }
+    }
     let one = |spelling: &Spelling| {
         let best = any(&paths.patterns, spelling, located, stance, paths.exact);
         if best == Fit::No {
             return Fit::No;
         }
-        let excepted = any(&paths.except, spelling, located, stance, false);
-        match (stance, excepted) {
-            (_, Fit::Must) => Fit::No,
-            (Stance::Loosens, Fit::MayPattern | Fit::MayUnknown) => Fit::No,
-            // What goes below an allowed folder may meet an exception there.
-            (Stance::Loosens, Fit::No) if below(located) && !paths.except.is_empty() => {
-                match any_below(&paths.except, spelling, located, stance) {
-                    Fit::No => best,
-                    _ => Fit::No,
-                }
-            }
+        match (stance, any(&paths.except, spelling, located, stance, false)) {
+            (Stance::Tightens, Fit::Must) => Fit::No,
             _ => best,
         }
     };
@@ -454,7 +460,8 @@ fn folded(text: &str) -> Cow<'_, str> {
         .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
     {
         true => Cow::Borrowed(text),
-        false => Cow::Owned(text.to_lowercase()),
+        // Through upper case, so that letters that meet only there (`ſ`, `S`) are one.
+        false => Cow::Owned(text.to_uppercase().to_lowercase()),
     }
 }
 

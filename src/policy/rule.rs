@@ -186,6 +186,16 @@ pub enum Test {
 }
 
 impl Test {
+    /// Whether a JSON value is of the type that is asked for.
+    pub const fn is_of_type(&self, value: &serde_json::Value) -> bool {
+        matches!(
+            (self, value),
+            (Self::Text(_), serde_json::Value::String(_))
+                | (Self::Bool(_), serde_json::Value::Bool(_))
+                | (Self::Number(_), serde_json::Value::Number(_))
+        )
+    }
+
     /// Whether a JSON value passes; a value of another type never does.
     pub fn holds(&self, value: &serde_json::Value) -> bool {
         match (self, value) {
