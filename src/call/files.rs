@@ -96,6 +96,18 @@ impl FileView {
         }
     }
 
+    /// The text of a small file; none where it cannot be seen or is none.
+    pub fn text(&self, path: &str) -> Option<String> {
+        const LARGEST: u64 = 256 * 1024;
+        match self {
+            Self::Real => {
+                let kind = std::fs::symlink_metadata(path).ok()?;
+                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read_to_string(path).ok())?
+            }
+            Self::None | Self::Fixture(_) => None,
+        }
+    }
+
     /// The names in a folder with what they are, sorted; none where it cannot be read.
     pub fn list(&self, folder: &str) -> Option<Vec<(String, Entry)>> {
         match self {

@@ -3,11 +3,13 @@
 //! In: the accesses of a call. Out: reasons to refuse and to ask, and for each access how it was judged: what
 //! matched, what lost, what it rests on.
 
+use super::below::{Listing, Skips};
 use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
@@ -19,6 +21,9 @@ use crate::policy::glob::Fit;
 use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{Judges, Paths, Section, Verdict};
 use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// How one access was judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +68,6 @@ pub enum Covered {
     Nothing,
 }
 
-/// A file system walk looks at so many entries; what lies beyond may be anything.
-const MOST_ENTRIES: usize = 20_000;
-
 pub struct Judge<'a> {
     matcher: &'a Matcher,
     call: &'a Call,
@@ -86,6 +88,8 @@ pub struct Judge<'a> {
     real: Option<String>,
     /// Words that cannot be computed and may matter: subject, access, may be a protected file.
     unresolved: Vec<(String, usize, bool)>,
+    /// What lies below folders, as far as it was looked up.
+    listings: RefCell<BTreeMap<(String, Skips), Rc<Listing>>>,
 }
 
 impl<'a> Judge<'a> {
@@ -112,6 +116,7 @@ impl<'a> Judge<'a> {
             because: Vec::new(),
             real: None,
             unresolved: Vec::new(),
+            listings: RefCell::default(),
         }
     }
 
@@ -741,7 +746,7 @@ impl<'a> Judge<'a> {
                 Fit::Must => (fit, None),
                 Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
                 fit => self
-                    .below(&set.paths, located)
+                    .below(&set.paths, path, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
             };
             let (action, forced) = match fit {
@@ -811,7 +816,7 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 (Stance::Tightens, fit) => self
-                    .below(own, located)
+                    .below(own, path, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
             };
             if fit == Fit::No {
@@ -839,28 +844,17 @@ impl<'a> Judge<'a> {
     }
 
     /// What of a tightening pattern lies below a path that is touched with all below it: surely found, or maybe.
-    fn below(&self, own: &Paths, located: &Located) -> Option<(Fit, Option<String>)> {
+    fn below(&self, own: &Paths, path: &PathAccess, located: &Located) -> Option<(Fit, Option<String>)> {
         let fit = paths::fit_below(own, located);
         if fit == Fit::No {
             return None;
         }
-        let view = self.frame.view.filter(|view| view.sees());
-        let (Some(view), true, Reach::Below { hidden }) = (view, located.known, located.reach)
-        else {
-            return Some((fit, None));
-        };
-        match walk(view, located.real(), hidden, |path| {
-            let found = Located::locate(
-                &Word::known(path, crate::source::Span::default()),
-                None,
-                Reach::Itself,
-                self.frame,
-            );
-            paths::fit(own, &found, Stance::Tightens) == Fit::Must
-        }) {
-            Walked::Found(path) => Some((Fit::Must, Some(path))),
-            Walked::Nothing => None,
-            Walked::TooMuch => Some((fit, None)),
+        let Reach::Below { hidden } = located.reach else { return Some((fit, None)) };
+        let Some(listing) = self.listing(located, self.skips(path, hidden)) else { return Some((fit, None)) };
+        match self.find_below(own, &listing, |fit| fit == Fit::Must) {
+            Some(path) => Some((Fit::Must, Some(path))),
+            None if listing.complete => None,
+            None => Some((fit, None)),
         }
     }
 
@@ -869,10 +863,9 @@ impl<'a> Judge<'a> {
     fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
         let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
             || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
-        let view = self.frame.view.filter(|view| view.sees());
-        let (Some(view), true, Mode::Read) = (view, printed, path.mode) else {
+        if !printed || path.mode != Mode::Read {
             return false;
-        };
+        }
         let folder = Word::of(
             path.path
                 .pieces
@@ -882,12 +875,43 @@ impl<'a> Judge<'a> {
             path.path.span,
         );
         let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
-        let walked = walk(view, folder.real(), true, |path| {
-            let word = Word::known(path, crate::source::Span::default());
-            let found = Located::locate(&word, None, Reach::Itself, self.frame);
-            paths::fit(own, &found, Stance::Tightens).may()
-        });
-        folder.known && matches!(walked, Walked::Nothing)
+        let listing = self.listing(&folder, Skips { hidden: false, ignored: false });
+        folder.known && listing.is_some_and(|listing| listing.complete && self.find_below(own, &listing, Fit::may).is_none())
+    }
+
+    /// What a command that goes below a folder skips by itself.
+    fn skips(&self, path: &PathAccess, hidden: bool) -> Skips {
+        let owner = match path.cover {
+            Cover::Command { at, .. } => commands::command(self.accesses, at),
+            Cover::Tool => None,
+        };
+        Skips { hidden: !hidden, ignored: owner.is_some_and(programs::heeds_gitignore) }
+    }
+
+    /// What lies below a known folder, looked up once.
+    fn listing(&self, located: &Located, skips: Skips) -> Option<Rc<Listing>> {
+        let view = self.frame.view.filter(|view| view.sees() && located.known)?;
+        let folder = located.real().to_owned();
+        let mut listings = self.listings.borrow_mut();
+        Some(Rc::clone(listings.entry((folder, skips)).or_insert_with_key(|(folder, skips)| Rc::new(Listing::of(view, folder, *skips)))))
+    }
+
+    /// The first entry of a listing that fits well enough. The listing starts at a real path, so only a link among its
+    /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
+    fn find_below(&self, own: &Paths, listing: &Listing, enough: impl Fn(Fit) -> bool) -> Option<String> {
+        let real = |folder: &Folder| Folder { lexical: folder.resolved.clone(), resolved: folder.resolved.clone() };
+        let plain = Frame {
+            roots: self.frame.roots.iter().map(real).collect(),
+            home: self.frame.home.as_ref().map(real),
+            view: None,
+            linked: self.frame.linked.clone(),
+        };
+        listing.paths.iter().find_map(|(path, entry)| {
+            let frame = if *entry == Entry::Link { self.frame } else { &plain };
+            let word = Word::known(path.as_str(), crate::source::Span::default());
+            let found = Located::locate(&word, None, Reach::Itself, frame);
+            enough(paths::fit(own, &found, Stance::Tightens)).then(|| path.clone())
+        })
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.
@@ -1075,49 +1099,6 @@ fn choose(matcher: &Matcher, matched: &mut [Matched]) {
             decided.push(layer);
         }
     }
-}
-
-enum Walked {
-    Found(String),
-    Nothing,
-    TooMuch,
-}
-
-/// Looks below a folder, in the order of names, until something is found or too much was seen.
-fn walk(
-    view: &FileView,
-    folder: &str,
-    hidden: bool,
-    mut wanted: impl FnMut(&str) -> bool,
-) -> Walked {
-    match view.entry(folder) {
-        None | Some(Entry::File) => return Walked::Nothing,
-        Some(Entry::Folder | Entry::Link) => {}
-    }
-    let mut todo = vec![folder.trim_end_matches('/').to_owned()];
-    let mut seen = 0;
-    while let Some(at) = todo.pop() {
-        let Some(names) = view.list(if at.is_empty() { "/" } else { &at }) else {
-            return Walked::TooMuch;
-        };
-        for (name, entry) in names {
-            seen += 1;
-            if seen > MOST_ENTRIES {
-                return Walked::TooMuch;
-            }
-            if !hidden && name.starts_with('.') {
-                continue;
-            }
-            let path = format!("{at}/{name}");
-            if wanted(&path) {
-                return Walked::Found(path);
-            }
-            if entry == Entry::Folder {
-                todo.push(path);
-            }
-        }
-    }
-    Walked::Nothing
 }
 
 /// The folders that anchored patterns name and that a symbolic link leads through.

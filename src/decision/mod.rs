@@ -2,8 +2,9 @@
 //!
 //! In: a compiled policy, a call with what the host vouches for, a view of the files. Out: allow, ask or deny, every
 //! reason, and what was judged on the way. No clock, environment, network or prompt; the same inputs give the same
-//! bytes. `judge.rs` judges one access, `satisfy.rs` clears obligations, `record.rs` is the JSON, `texts.rs` the prose.
+//! bytes. `judge.rs` judges one access, `below.rs` looks below a folder, `satisfy.rs` clears obligations, `record.rs` is the JSON, `texts.rs` the prose.
 
+mod below;
 mod judge;
 pub mod record;
 mod satisfy;

@@ -4,6 +4,9 @@
 //! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
 //! An entry's own `examples` are its tests.
 
+use super::access::{Command, Role};
+use super::word::Word;
+
 #[cfg(test)]
 pub(crate) mod examples;
 mod pool;
@@ -396,4 +399,28 @@ mod tests {
             assert!(!dangerous_variable(name), "{name}");
         }
     }
+}
+
+/// Whether a command that goes below a folder skips what `.gitignore` names, and follows no links there.
+pub fn heeds_gitignore(command: &Command) -> bool {
+    let word = |at: usize| command.words.get(at).and_then(Word::text).unwrap_or_default();
+    let sub = command
+        .roles
+        .iter()
+        .position(|role| *role == Role::Subcommand)
+        .map(word)
+        .unwrap_or_default();
+    let heeds = match word(0).rsplit('/').next().unwrap_or_default() {
+        "rg" | "fd" | "fdfind" | "ag" | "ruff" | "black" | "prettier" | "biome" => true,
+        "git" => matches!(sub, "add" | "stash" | "checkout" | "restore" | "commit" | "switch" | "grep"),
+        _ => false,
+    };
+    // Options that take ignored files in again, or follow links.
+    let overruled = [
+        "-f", "--force", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "-I", "-a", "--all", "-L", "--follow",
+        "--no-index", "--include-untracked", "--no-exclude-standard", "--no-respect-gitignore",
+    ];
+    let plain_add = sub == "add" || sub == "commit";
+    let overrules = |name: &str| overruled.contains(&name) && !(plain_add && matches!(name, "-a" | "-u" | "--all" | "-A"));
+    heeds && !command.options.iter().any(|option| option.names.iter().any(|name| overrules(name)))
 }

@@ -1,0 +1,182 @@
+//! What lies below a folder, as far as a decision looks: bounded, and without what the tool itself skips.
+//!
+//! In: a view of the files, a folder, what the tool skips. Out: a [`Listing`], which says whether it is complete.
+//! Files that `.gitignore` names are skipped where the tool heeds them (`git add`, `rg`, formatters).
+
+use crate::call::access::Reach;
+use crate::call::files::{Entry, FileView};
+use crate::call::word::Word;
+use crate::matcher::located::{Folder, Frame, Located};
+use crate::matcher::paths::{self, Stance};
+use crate::policy::glob::Fit;
+use crate::policy::patterns::{self, Anchor, PathPattern};
+use crate::source::Span;
+
+/// So many entries are looked at; what lies beyond may be anything.
+const MOST_ENTRIES: usize = 20_000;
+
+/// What a tool skips by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skips {
+    /// Names with a leading dot.
+    pub hidden: bool,
+    /// What `.gitignore` names, and `.git` itself.
+    pub ignored: bool,
+}
+
+/// The entries below a folder.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Their paths, in the order of names.
+    pub paths: Vec<(String, Entry)>,
+    /// Nothing was left out for being too much or unreadable.
+    pub complete: bool,
+}
+
+impl Listing {
+    /// Looks below a folder.
+    pub fn of(view: &FileView, folder: &str, skips: Skips) -> Self {
+        let mut listing = Self { paths: Vec::new(), complete: true };
+        match view.entry(folder) {
+            None | Some(Entry::File) => return listing,
+            Some(Entry::Folder | Entry::Link) => {}
+        }
+        let start = folder.trim_end_matches('/').to_owned();
+        let mut ignored = if skips.ignored { above(view, &start) } else { Vec::new() };
+        let mut todo = vec![start];
+        while let Some(at) = todo.pop() {
+            let Some(names) = view.list(if at.is_empty() { "/" } else { &at }) else {
+                listing.complete = false;
+                continue;
+            };
+            if skips.ignored {
+                ignored.extend(Ignored::read(view, &at));
+            }
+            for (name, entry) in names {
+                let path = format!("{at}/{name}");
+                if (skips.hidden && name.starts_with('.'))
+                    || (skips.ignored && entry == Entry::Link)
+                    || (skips.ignored && (name == ".git" || is_ignored(&ignored, &path, entry)))
+                {
+                    continue;
+                }
+                if listing.paths.len() == MOST_ENTRIES {
+                    listing.complete = false;
+                    return listing;
+                }
+                if entry == Entry::Folder {
+                    todo.push(path.clone());
+                }
+                listing.paths.push((path, entry));
+            }
+        }
+        listing
+    }
+}
+
+/// The rules of one `.gitignore`, from the folder it stands in.
+struct Ignored {
+    folder: String,
+    rules: Vec<(bool, PathPattern)>,
+}
+
+impl Ignored {
+    fn read(view: &FileView, folder: &str) -> Option<Self> {
+        let text = view.text(&format!("{folder}/.gitignore"))?;
+        let rules = text
+            .lines()
+            .map(|line| line.trim_end())
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .filter_map(|line| {
+                let (ignores, pattern) = match line.strip_prefix('!') {
+                    Some(rest) => (false, rest),
+                    None => (true, line),
+                };
+                // From the top of this folder: the patterns of a policy spell that `./`.
+                let spelled = match pattern.strip_prefix('/') {
+                    Some(rest) => format!("./{rest}"),
+                    None => pattern.to_owned(),
+                };
+                // Braces are literal in a `.gitignore`; a line that cannot be read skips nothing.
+                let spelled = spelled.replace('{', "\\{").replace('}', "\\}");
+                let mut read = patterns::paths(&spelled).ok()?;
+                Some((ignores, read.pop()?))
+            })
+            .filter(|(_, pattern)| matches!(pattern.anchor, Anchor::Name | Anchor::Root))
+            .collect();
+        Some(Self { folder: folder.to_owned(), rules })
+    }
+}
+
+/// The rules of the folders above, up to the repository's own.
+fn above(view: &FileView, start: &str) -> Vec<Ignored> {
+    let mut out = Vec::new();
+    let mut at = start;
+    while view.entry(&format!("{at}/.git")).is_none() {
+        let Some((parent, _)) = at.rsplit_once('/') else { break };
+        at = parent;
+        out.extend(Ignored::read(view, at));
+    }
+    out.reverse();
+    out
+}
+
+/// Whether the last rule that fits ignores the path.
+fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> bool {
+    let mut ignored = false;
+    for own in all.iter().filter(|own| path.strip_prefix(&own.folder).is_some_and(|rest| rest.starts_with('/'))) {
+        let folder = Folder { lexical: own.folder.clone(), resolved: own.folder.clone() };
+        let frame = Frame { roots: vec![folder], ..Frame::default() };
+        let mut located = Located::locate(&Word::known(path, Span::default()), None, Reach::Itself, &frame);
+        located.folder = Some(entry == Entry::Folder);
+        for (ignores, pattern) in &own.rules {
+            let fits = located
+                .spellings
+                .iter()
+                .any(|spelling| paths::any(std::slice::from_ref(pattern), spelling, &located, Stance::Loosens, false) == Fit::Must);
+            if fits {
+                ignored = *ignores;
+            }
+        }
+    }
+    ignored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_ignores_is_skipped() {
+        let top = std::env::temp_dir().join(format!("acl-below-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = top.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(".git/config", "");
+        write(".gitignore", "# secrets\n.env\n/build/\n*.log\n!keep.log\n");
+        for name in [".env", "a.rs", "build/x", "sub/build/x", "sub/.env", "sub/a.log", "keep.log"] {
+            write(name, "");
+        }
+        write("sub/.gitignore", "local\n");
+        write("sub/local", "");
+        let base = top.to_string_lossy().into_owned();
+        let names = |folder: &str, skips: Skips| {
+            let listing = Listing::of(&FileView::Real, folder, skips);
+            assert!(listing.complete);
+            let mut names: Vec<String> =
+                listing.paths.into_iter().map(|(path, _)| path.replacen(&base, "", 1)).collect();
+            names.sort();
+            names
+        };
+        let git = Skips { hidden: false, ignored: true };
+        assert_eq!(
+            names(&base, git),
+            ["/.gitignore", "/a.rs", "/keep.log", "/sub", "/sub/.gitignore", "/sub/build", "/sub/build/x"]
+        );
+        assert_eq!(names(&format!("{base}/sub"), git), ["/sub/.gitignore", "/sub/build", "/sub/build/x"]);
+        assert!(names(&base, Skips { hidden: false, ignored: false }).contains(&"/.env".to_owned()));
+        std::fs::remove_dir_all(top).unwrap();
+    }
+}
