@@ -17,6 +17,17 @@ pub struct Access {
     pub via: Vec<String>,
 }
 
+impl Access {
+    /// The tool as such.
+    pub const fn of_tool() -> Self {
+        Self {
+            kind: Kind::Tool,
+            span: None,
+            via: Vec::new(),
+        }
+    }
+}
+
 /// The kinds of access.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {

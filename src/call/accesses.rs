@@ -140,7 +140,14 @@ fn argument_accesses(
         (Holds::Read, Given::Text(text)) => paths(call, text, Mode::Read, recursive, view, taken),
         (Holds::Write, Given::Text(text)) => paths(call, text, Mode::Write, recursive, view, taken),
         (Holds::Url, Given::Text(text)) if file_url(text).is_some() => {
-            paths(call, &file_url(text).unwrap_or_default(), Mode::Read, false, view, taken);
+            paths(
+                call,
+                &file_url(text).unwrap_or_default(),
+                Mode::Read,
+                false,
+                view,
+                taken,
+            );
         }
         (Holds::Url, Given::Text(text)) => taken.accesses.push(Access {
             kind: Kind::Host(Box::new(HostAccess {
@@ -179,7 +186,9 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
 
 /// The path of a `file:` URL, whatever host it gives.
 fn file_url(text: &str) -> Option<String> {
-    let url = url::Url::parse(text.trim()).ok().filter(|url| url.scheme() == "file")?;
+    let url = url::Url::parse(text.trim())
+        .ok()
+        .filter(|url| url.scheme() == "file")?;
     let bytes: Vec<u8> = percent_decoded(url.path());
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -189,7 +198,9 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+        let hex = after
+            .get(..2)
+            .and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
         match (first, hex) {
             (b'%', Some(byte)) => {
                 out.push(byte);
@@ -320,14 +331,19 @@ pub fn patched(text: &str) -> Option<Vec<&str>> {
     let mut files = Vec::new();
     let mut begun = false;
     for line in text.lines().map(str::trim) {
-        let Some(header) = line.strip_prefix("***") else { continue };
+        let Some(header) = line.strip_prefix("***") else {
+            continue;
+        };
         match header.trim() {
             "Begin Patch" => begun = true,
             "End Patch" | "End of File" => {}
             header => {
                 let heads = ["Add File:", "Update File:", "Delete File:", "Move to:"];
                 // A header that is not known may be one to the tool: nothing of the patch is then sure.
-                let name = heads.iter().find_map(|head| header.strip_prefix(head))?.trim();
+                let name = heads
+                    .iter()
+                    .find_map(|head| header.strip_prefix(head))?
+                    .trim();
                 if name.is_empty() {
                     return None;
                 }

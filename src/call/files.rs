@@ -102,7 +102,8 @@ impl FileView {
         match self {
             Self::Real => {
                 let kind = std::fs::symlink_metadata(path).ok()?;
-                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read_to_string(path).ok())?
+                (kind.is_file() && kind.len() <= LARGEST)
+                    .then(|| std::fs::read_to_string(path).ok())?
             }
             Self::None | Self::Fixture(_) => None,
         }

@@ -36,13 +36,20 @@ pub struct Listing {
 impl Listing {
     /// Looks below a folder.
     pub fn of(view: &FileView, folder: &str, skips: Skips) -> Self {
-        let mut listing = Self { paths: Vec::new(), complete: true };
+        let mut listing = Self {
+            paths: Vec::new(),
+            complete: true,
+        };
         match view.entry(folder) {
             None | Some(Entry::File) => return listing,
             Some(Entry::Folder | Entry::Link) => {}
         }
         let start = folder.trim_end_matches('/').to_owned();
-        let mut ignored = if skips.ignored { above(view, &start) } else { Vec::new() };
+        let mut ignored = if skips.ignored {
+            above(view, &start)
+        } else {
+            Vec::new()
+        };
         let mut todo = vec![start];
         while let Some(at) = todo.pop() {
             let Some(names) = view.list(if at.is_empty() { "/" } else { &at }) else {
@@ -104,7 +111,10 @@ impl Ignored {
             })
             .filter(|(_, pattern)| matches!(pattern.anchor, Anchor::Name | Anchor::Root))
             .collect();
-        Some(Self { folder: folder.to_owned(), rules })
+        Some(Self {
+            folder: folder.to_owned(),
+            rules,
+        })
     }
 }
 
@@ -113,7 +123,9 @@ fn above(view: &FileView, start: &str) -> Vec<Ignored> {
     let mut out = Vec::new();
     let mut at = start;
     while view.entry(&format!("{at}/.git")).is_none() {
-        let Some((parent, _)) = at.rsplit_once('/') else { break };
+        let Some((parent, _)) = at.rsplit_once('/') else {
+            break;
+        };
         at = parent;
         out.extend(Ignored::read(view, at));
     }
@@ -124,16 +136,35 @@ fn above(view: &FileView, start: &str) -> Vec<Ignored> {
 /// Whether the last rule that fits ignores the path.
 fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> bool {
     let mut ignored = false;
-    for own in all.iter().filter(|own| path.strip_prefix(&own.folder).is_some_and(|rest| rest.starts_with('/'))) {
-        let folder = Folder { lexical: own.folder.clone(), resolved: own.folder.clone() };
-        let frame = Frame { roots: vec![folder], ..Frame::default() };
-        let mut located = Located::locate(&Word::known(path, Span::default()), None, Reach::Itself, &frame);
+    for own in all.iter().filter(|own| {
+        path.strip_prefix(&own.folder)
+            .is_some_and(|rest| rest.starts_with('/'))
+    }) {
+        let folder = Folder {
+            lexical: own.folder.clone(),
+            resolved: own.folder.clone(),
+        };
+        let frame = Frame {
+            roots: vec![folder],
+            ..Frame::default()
+        };
+        let mut located = Located::locate(
+            &Word::known(path, Span::default()),
+            None,
+            Reach::Itself,
+            &frame,
+        );
         located.folder = Some(entry == Entry::Folder);
         for (ignores, pattern) in &own.rules {
-            let fits = located
-                .spellings
-                .iter()
-                .any(|spelling| paths::any(std::slice::from_ref(pattern), spelling, &located, Stance::Loosens, false) == Fit::Must);
+            let fits = located.spellings.iter().any(|spelling| {
+                paths::any(
+                    std::slice::from_ref(pattern),
+                    spelling,
+                    &located,
+                    Stance::Loosens,
+                    false,
+                ) == Fit::Must
+            });
             if fits {
                 ignored = *ignores;
             }
@@ -156,7 +187,15 @@ mod tests {
         };
         write(".git/config", "");
         write(".gitignore", "# secrets\n.env\n/build/\n*.log\n!keep.log\n");
-        for name in [".env", "a.rs", "build/x", "sub/build/x", "sub/.env", "sub/a.log", "keep.log"] {
+        for name in [
+            ".env",
+            "a.rs",
+            "build/x",
+            "sub/build/x",
+            "sub/.env",
+            "sub/a.log",
+            "keep.log",
+        ] {
             write(name, "");
         }
         write("sub/.gitignore", "local\n");
@@ -165,18 +204,44 @@ mod tests {
         let names = |folder: &str, skips: Skips| {
             let listing = Listing::of(&FileView::Real, folder, skips);
             assert!(listing.complete);
-            let mut names: Vec<String> =
-                listing.paths.into_iter().map(|(path, _)| path.replacen(&base, "", 1)).collect();
+            let mut names: Vec<String> = listing
+                .paths
+                .into_iter()
+                .map(|(path, _)| path.replacen(&base, "", 1))
+                .collect();
             names.sort();
             names
         };
-        let git = Skips { hidden: false, ignored: true };
+        let git = Skips {
+            hidden: false,
+            ignored: true,
+        };
         assert_eq!(
             names(&base, git),
-            ["/.gitignore", "/a.rs", "/keep.log", "/sub", "/sub/.gitignore", "/sub/build", "/sub/build/x"]
+            [
+                "/.gitignore",
+                "/a.rs",
+                "/keep.log",
+                "/sub",
+                "/sub/.gitignore",
+                "/sub/build",
+                "/sub/build/x"
+            ]
         );
-        assert_eq!(names(&format!("{base}/sub"), git), ["/sub/.gitignore", "/sub/build", "/sub/build/x"]);
-        assert!(names(&base, Skips { hidden: false, ignored: false }).contains(&"/.env".to_owned()));
+        assert_eq!(
+            names(&format!("{base}/sub"), git),
+            ["/sub/.gitignore", "/sub/build", "/sub/build/x"]
+        );
+        assert!(
+            names(
+                &base,
+                Skips {
+                    hidden: false,
+                    ignored: false
+                }
+            )
+            .contains(&"/.env".to_owned())
+        );
         std::fs::remove_dir_all(top).unwrap();
     }
 }

@@ -236,7 +236,8 @@ impl<'a> Judge<'a> {
                 }
             }
             self.judged.push(Judged {
-                access: access.clone(),
+                // The access itself is moved in when all are judged: a copy would be most of the cost.
+                access: Access::of_tool(),
                 verdict,
                 matched,
                 covered,
@@ -283,18 +284,15 @@ impl<'a> Judge<'a> {
     /// The accesses that lean on the tier, in words.
     fn leaning(&self) -> Option<String> {
         let mut subjects: Vec<String> = Vec::new();
-        for judged in self
-            .judged
-            .iter()
-            .filter(|judged| judged.covered == Covered::Tier)
-        {
-            let shown = match &judged.access.kind {
+        let judged = self.judged.iter().zip(self.accesses);
+        for (_, access) in judged.filter(|(judged, _)| judged.covered == Covered::Tier) {
+            let shown = match &access.kind {
                 Kind::Tool => return None,
                 Kind::Path(path) if path.mode == Mode::Write => {
-                    format!("writing `{}`", subject(&judged.access, ""))
+                    format!("writing `{}`", subject(access, ""))
                 }
-                Kind::Path(_) => format!("reading `{}`", subject(&judged.access, "")),
-                _ => format!("`{}`", subject(&judged.access, "")),
+                Kind::Path(_) => format!("reading `{}`", subject(access, "")),
+                _ => format!("`{}`", subject(access, "")),
             };
             if !subjects.contains(&shown) {
                 subjects.push(shown);
@@ -844,13 +842,22 @@ impl<'a> Judge<'a> {
     }
 
     /// What of a tightening pattern lies below a path that is touched with all below it: surely found, or maybe.
-    fn below(&self, own: &Paths, path: &PathAccess, located: &Located) -> Option<(Fit, Option<String>)> {
+    fn below(
+        &self,
+        own: &Paths,
+        path: &PathAccess,
+        located: &Located,
+    ) -> Option<(Fit, Option<String>)> {
         let fit = paths::fit_below(own, located);
         if fit == Fit::No {
             return None;
         }
-        let Reach::Below { hidden } = located.reach else { return Some((fit, None)) };
-        let Some(listing) = self.listing(located, self.skips(path, hidden)) else { return Some((fit, None)) };
+        let Reach::Below { hidden } = located.reach else {
+            return Some((fit, None));
+        };
+        let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
+            return Some((fit, None));
+        };
         match self.find_below(own, &listing, |fit| fit == Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
@@ -875,8 +882,17 @@ impl<'a> Judge<'a> {
             path.path.span,
         );
         let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
-        let listing = self.listing(&folder, Skips { hidden: false, ignored: false });
-        folder.known && listing.is_some_and(|listing| listing.complete && self.find_below(own, &listing, Fit::may).is_none())
+        let listing = self.listing(
+            &folder,
+            Skips {
+                hidden: false,
+                ignored: false,
+            },
+        );
+        folder.known
+            && listing.is_some_and(|listing| {
+                listing.complete && self.find_below(own, &listing, Fit::may).is_none()
+            })
     }
 
     /// What a command that goes below a folder skips by itself.
@@ -885,21 +901,39 @@ impl<'a> Judge<'a> {
             Cover::Command { at, .. } => commands::command(self.accesses, at),
             Cover::Tool => None,
         };
-        Skips { hidden: !hidden, ignored: owner.is_some_and(programs::heeds_gitignore) }
+        Skips {
+            hidden: !hidden,
+            ignored: owner.is_some_and(programs::heeds_gitignore),
+        }
     }
 
     /// What lies below a known folder, looked up once.
     fn listing(&self, located: &Located, skips: Skips) -> Option<Rc<Listing>> {
-        let view = self.frame.view.filter(|view| view.sees() && located.known)?;
+        let view = self
+            .frame
+            .view
+            .filter(|view| view.sees() && located.known)?;
         let folder = located.real().to_owned();
         let mut listings = self.listings.borrow_mut();
-        Some(Rc::clone(listings.entry((folder, skips)).or_insert_with_key(|(folder, skips)| Rc::new(Listing::of(view, folder, *skips)))))
+        Some(Rc::clone(
+            listings
+                .entry((folder, skips))
+                .or_insert_with_key(|(folder, skips)| Rc::new(Listing::of(view, folder, *skips))),
+        ))
     }
 
     /// The first entry of a listing that fits well enough. The listing starts at a real path, so only a link among its
     /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
-    fn find_below(&self, own: &Paths, listing: &Listing, enough: impl Fn(Fit) -> bool) -> Option<String> {
-        let real = |folder: &Folder| Folder { lexical: folder.resolved.clone(), resolved: folder.resolved.clone() };
+    fn find_below(
+        &self,
+        own: &Paths,
+        listing: &Listing,
+        enough: impl Fn(Fit) -> bool,
+    ) -> Option<String> {
+        let real = |folder: &Folder| Folder {
+            lexical: folder.resolved.clone(),
+            resolved: folder.resolved.clone(),
+        };
         let plain = Frame {
             roots: self.frame.roots.iter().map(real).collect(),
             home: self.frame.home.as_ref().map(real),
@@ -907,7 +941,11 @@ impl<'a> Judge<'a> {
             linked: self.frame.linked.clone(),
         };
         listing.paths.iter().find_map(|(path, entry)| {
-            let frame = if *entry == Entry::Link { self.frame } else { &plain };
+            let frame = if *entry == Entry::Link {
+                self.frame
+            } else {
+                &plain
+            };
             let word = Word::known(path.as_str(), crate::source::Span::default());
             let found = Located::locate(&word, None, Reach::Itself, frame);
             enough(paths::fit(own, &found, Stance::Tightens)).then(|| path.clone())

@@ -308,10 +308,13 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
     let endorser = sources(matcher, call, &mut judge.reasons);
     let Judge {
         mut reasons,
-        judged,
+        mut judged,
         missing_facts,
         ..
     } = judge;
+    for (judged, access) in judged.iter_mut().zip(taken.accesses) {
+        judged.access = access;
+    }
     if unknown && !reasons.iter().any(|reason| reason.action == Verdict::Deny) {
         return unknown_tool(matcher, call);
     }
@@ -361,7 +364,7 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
             decision.decided_by = Some(DecidedBy::of(first));
         }
     }
-    mode(call, &taken.accesses, &mut decision);
+    mode(call, &mut decision);
     decision
 }
 
@@ -532,25 +535,27 @@ fn sources(matcher: &Matcher, call: &Call, reasons: &mut Vec<Reason>) -> Option<
 }
 
 /// What the mode makes of it.
-fn mode(call: &Call, accesses: &[Access], decision: &mut Decision) {
+fn mode(call: &Call, decision: &mut Decision) {
     match call.mode {
         Mode::NonInteractive if decision.action == Verdict::Ask => {
             decision.action = Verdict::Deny;
             decision.basis = Basis::Mode;
         }
         Mode::Plan => {
+            let accesses = decision.judged.iter().map(|judged| &judged.access);
             let first = accesses
-                .iter()
                 .enumerate()
                 .find(|(_, access)| !judge::only_reads(access));
-            if let Some((at, access)) = first {
+            if let Some((at, subject)) =
+                first.map(|(at, access)| (at, texts::subject(access, &call.tool)))
+            {
                 let reason = Reason {
                     key: "mode:plan".into(),
                     action: Verdict::Deny,
                     kind: Basis::Mode,
                     forced: false,
                     access: Some(at),
-                    subject: texts::subject(access, &call.tool),
+                    subject,
                     text: "not available in planning mode: only reading is".into(),
                     instead: Some(
                         "finish the plan first, and do this when it is carried out".into(),

@@ -111,9 +111,10 @@ fn alive(grant: &Grant, now: Option<i64>) -> bool {
         (Some(start), Some(now)) => start <= now,
         _ => true,
     };
-    begun && match (grant.expires_at, now) {
-        (None, _) => true,
-        (Some(end), Some(now)) => now < end,
-        (Some(_), None) => false,
-    }
+    begun
+        && match (grant.expires_at, now) {
+            (None, _) => true,
+            (Some(end), Some(now)) => now < end,
+            (Some(_), None) => false,
+        }
 }

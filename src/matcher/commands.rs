@@ -123,8 +123,16 @@ pub fn fit(
 
 /// Whether a carve-out holds. What is carved out of an allow is kept as a deny would keep it: any spelling, and what
 /// only may be it. What is carved out of a deny or an ask must surely be it.
-fn excepted(rule: &Commands, accesses: &[Access], at: usize, stance: Stance, frame: &Frame<'_>) -> bool {
-    let Some(command) = command(accesses, at) else { return false };
+fn excepted(
+    rule: &Commands,
+    accesses: &[Access],
+    at: usize,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> bool {
+    let Some(command) = command(accesses, at) else {
+        return false;
+    };
     if rule.except.is_empty() {
         return false;
     }
@@ -134,7 +142,9 @@ fn excepted(rule: &Commands, accesses: &[Access], at: usize, stance: Stance, fra
     };
     [false, true].iter().any(|full| {
         let sequence = sequence(accesses, at, *full);
-        rule.except.iter().any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
+        rule.except
+            .iter()
+            .any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
     })
 }
 

@@ -42,7 +42,9 @@ impl Contacted {
         };
         // Programs do not agree on a backslash before the path: it ends the host for some, and is part of a user name
         // for others.
-        let authority = text.split(['/', '?', '#']).find(|part| !part.is_empty() && !part.ends_with(':'));
+        let authority = text
+            .split(['/', '?', '#'])
+            .find(|part| !part.is_empty() && !part.ends_with(':'));
         if authority.is_some_and(|part| part.contains('\\')) {
             return nothing;
         }
@@ -56,8 +58,14 @@ impl Contacted {
             return nothing;
         };
         // Schemes that carry raw bytes or name no host say nothing about what an allow of the host means.
-        let plain = ["http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git"].contains(&url.scheme());
-        let host = url.host_str().filter(|_| plain || url.scheme().starts_with("git+")).and_then(|host| canonical_host(host).ok());
+        let plain = [
+            "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git",
+        ]
+        .contains(&url.scheme());
+        let host = url
+            .host_str()
+            .filter(|_| plain || url.scheme().starts_with("git+"))
+            .and_then(|host| canonical_host(host).ok());
         Self {
             scheme: has_scheme.then(|| url.scheme().to_owned()),
             host,
@@ -201,7 +209,11 @@ mod tests {
             ("docs.rs:443", "https://docs.rs/", Fit::Must),
             ("https://docs.rs", "docs.rs", Fit::MayUnknown),
             ("docs.rs", r"https://docs.rs\@evil.com/", Fit::MayUnknown),
-            ("docs.rs", "gopher://docs.rs:6379/_FLUSHALL", Fit::MayUnknown),
+            (
+                "docs.rs",
+                "gopher://docs.rs:6379/_FLUSHALL",
+                Fit::MayUnknown,
+            ),
             ("docs.rs", r"https://docs.rs/a\b", Fit::Must),
         ];
         for (pattern, url, want) in rows {

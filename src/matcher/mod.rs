@@ -499,7 +499,9 @@ impl Matcher {
     pub fn fact<'v>(&'v self, name: &str, facts: &'v BTreeMap<String, Value>) -> Option<&'v Value> {
         let fact = self.facts.get(name);
         let default = fact.and_then(|fact| fact.default.as_ref());
-        let Some(given) = facts.get(name) else { return default };
+        let Some(given) = facts.get(name) else {
+            return default;
+        };
         let values = fact.map(|fact| fact.values.as_slice()).unwrap_or_default();
         let possible = match (values, default) {
             ([], None) => true,

@@ -403,7 +403,13 @@ mod tests {
 
 /// Whether a command that goes below a folder skips what `.gitignore` names, and follows no links there.
 pub fn heeds_gitignore(command: &Command) -> bool {
-    let word = |at: usize| command.words.get(at).and_then(Word::text).unwrap_or_default();
+    let word = |at: usize| {
+        command
+            .words
+            .get(at)
+            .and_then(Word::text)
+            .unwrap_or_default()
+    };
     let sub = command
         .roles
         .iter()
@@ -412,15 +418,37 @@ pub fn heeds_gitignore(command: &Command) -> bool {
         .unwrap_or_default();
     let heeds = match word(0).rsplit('/').next().unwrap_or_default() {
         "rg" | "fd" | "fdfind" | "ag" | "ruff" | "black" | "prettier" | "biome" => true,
-        "git" => matches!(sub, "add" | "stash" | "checkout" | "restore" | "commit" | "switch" | "grep"),
+        "git" => matches!(
+            sub,
+            "add" | "stash" | "checkout" | "restore" | "commit" | "switch" | "grep"
+        ),
         _ => false,
     };
     // Options that take ignored files in again, or follow links.
     let overruled = [
-        "-f", "--force", "-u", "--unrestricted", "--no-ignore", "--no-ignore-vcs", "-I", "-a", "--all", "-L", "--follow",
-        "--no-index", "--include-untracked", "--no-exclude-standard", "--no-respect-gitignore",
+        "-f",
+        "--force",
+        "-u",
+        "--unrestricted",
+        "--no-ignore",
+        "--no-ignore-vcs",
+        "-I",
+        "-a",
+        "--all",
+        "-L",
+        "--follow",
+        "--no-index",
+        "--include-untracked",
+        "--no-exclude-standard",
+        "--no-respect-gitignore",
     ];
     let plain_add = sub == "add" || sub == "commit";
-    let overrules = |name: &str| overruled.contains(&name) && !(plain_add && matches!(name, "-a" | "-u" | "--all" | "-A"));
-    heeds && !command.options.iter().any(|option| option.names.iter().any(|name| overrules(name)))
+    let overrules = |name: &str| {
+        overruled.contains(&name) && !(plain_add && matches!(name, "-a" | "-u" | "--all" | "-A"))
+    };
+    heeds
+        && !command
+            .options
+            .iter()
+            .any(|option| option.names.iter().any(|name| overrules(name)))
 }
