@@ -1,0 +1,433 @@
+//! Paths: protected files, path rules, what lies below, the workspace.
+
+use super::{Covered, Judge, Matched, cover_of, stance};
+use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
+use crate::call::files::{Entry, FileView};
+use crate::call::programs;
+use crate::call::word::{Piece, Word};
+use crate::decision::below::{Listing, Skips};
+use crate::decision::{Basis, Reason, texts};
+use crate::matcher::located::{Folder, Frame, Located};
+use crate::matcher::paths::{self, Stance};
+use crate::matcher::{Matcher, commands};
+use crate::policy::glob::Fit;
+use crate::policy::patterns::{Anchor, PathPattern};
+use crate::policy::rule::{Judges, Paths, Section, Verdict};
+use std::rc::Rc;
+
+impl Judge<'_> {
+    pub(super) fn path(
+        &mut self,
+        at: usize,
+        path: &PathAccess,
+        tool_rules: &[Matched],
+    ) -> (Vec<Matched>, Covered) {
+        let located = Located::of(path, self.frame);
+        self.real = located.known.then(|| located.real().to_owned());
+        if path.touches == Touches::Names {
+            self.outside(at, path, &located, &[]);
+            return (Vec::new(), cover_of(path.cover));
+        }
+        let certain = path.touches == Touches::Surely;
+        self.protected(at, path, &located);
+        let own = self.path_rules(at, path, &located);
+        if certain {
+            self.outside(at, path, &located, &own);
+        }
+        let section = certain.then_some(Section::Paths(path.mode));
+        let written = path.mode == Mode::Read
+            && !own.iter().any(|m| m.lost.is_none())
+            && self.also_written(path);
+        let matched = match written {
+            // A write allow covers the same call's reading of that path: the default of reading does not come up.
+            true => self.settle(at, own, tool_rules, None),
+            false => self.settle(at, own, tool_rules, section),
+        };
+        if !certain {
+            let tightened = matched.iter().any(|matched| {
+                matched.lost.is_none() && self.action(matched.rule) != Some(Verdict::Allow)
+            });
+            return (
+                matched,
+                if tightened {
+                    Covered::Nothing
+                } else {
+                    cover_of(path.cover)
+                },
+            );
+        }
+        let covered = match self.covered(&matched, path.cover) {
+            Covered::Tier if written => self.write_allow(path).map_or(Covered::Tier, Covered::Rule),
+            covered => covered,
+        };
+        (matched, covered)
+    }
+
+    pub(super) fn protected(&mut self, at: usize, path: &PathAccess, located: &Located) {
+        let candidates = self.matcher.protected_index(path.mode).candidates(located);
+        for index in candidates {
+            let Some(set) = self.matcher.protected.get(index) else {
+                continue;
+            };
+            let fit = paths::fit(&set.paths, located, Stance::Tightens);
+            let (fit, found) = match fit {
+                Fit::Must => (fit, None),
+                Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
+                fit => self
+                    .below(&set.paths, path, located)
+                    .map_or((fit, None), |(below, found)| (fit.max(below), found)),
+            };
+            let (action, forced) = match fit {
+                Fit::No => continue,
+                Fit::Must => (Verdict::Deny, false),
+                Fit::MayPattern => (Verdict::Ask, true),
+                Fit::MayUnknown => {
+                    self.unresolved.push((path.path.shown(), at, true));
+                    continue;
+                }
+            };
+            let key = format!("protected.{}", set.name);
+            self.because.push((key.clone(), action));
+            if self
+                .reasons
+                .iter()
+                .any(|reason| reason.key == key && reason.action == action)
+            {
+                continue;
+            }
+            let shown = found.unwrap_or_else(|| located.shown().to_owned());
+            let mut text = set.reason.clone().map_or_else(
+                || format!("`{shown}` is protected"),
+                |why| format!("`{shown}` is protected: {why}"),
+            );
+            if forced {
+                text = format!(
+                    "`{}` may stand for, or reach, a protected file{}",
+                    path.path.shown(),
+                    set.reason
+                        .as_ref()
+                        .map(|why| format!(": {why}"))
+                        .unwrap_or_default()
+                );
+            }
+            self.reasons.push(Reason {
+                key: key.clone(),
+                action,
+                kind: Basis::Protected,
+                forced,
+                access: Some(at),
+                subject: texts::short(&shown),
+                text,
+                instead: set.instead.clone(),
+                address: Some(key),
+                place: Some(set.place.clone()),
+                order: index,
+            });
+        }
+    }
+
+    pub(super) fn path_rules(
+        &mut self,
+        at: usize,
+        path: &PathAccess,
+        located: &Located,
+    ) -> Vec<Matched> {
+        let mut matched = Vec::new();
+        for rule in self.matcher.path_rules(path.mode).candidates(located) {
+            let Some(compiled) = self.rule(rule) else {
+                continue;
+            };
+            let Judges::Paths(own) = &compiled.rule.judges else {
+                continue;
+            };
+            let stance = stance(compiled.rule.action);
+            let fit = match (stance, paths::fit(own, located, stance)) {
+                (Stance::Loosens, fit) if path.touches == Touches::Surely => fit,
+                (Stance::Loosens, _) => continue,
+                (Stance::Tightens, Fit::Must) => Fit::Must,
+                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => {
+                    continue;
+                }
+                (Stance::Tightens, fit) => self
+                    .below(own, path, located)
+                    .map_or(fit, |(below, _)| fit.max(below)),
+            };
+            if fit == Fit::No {
+                continue;
+            }
+            let shown = format!("`{}`", path.path.shown());
+            if let Some(lost) = self.out(rule, stance, fit, Some(&shown)) {
+                matched.push(Matched {
+                    rule,
+                    fit,
+                    lost: Some(lost),
+                });
+                continue;
+            }
+            if fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
+                self.unresolved.push((path.path.shown(), at, false));
+            }
+            matched.push(Matched {
+                rule,
+                fit,
+                lost: None,
+            });
+        }
+        matched
+    }
+
+    /// What of a tightening pattern lies below a path that is touched with all below it: surely found, or maybe.
+    pub(super) fn below(
+        &self,
+        own: &Paths,
+        path: &PathAccess,
+        located: &Located,
+    ) -> Option<(Fit, Option<String>)> {
+        let fit = paths::fit_below(own, located);
+        if fit == Fit::No {
+            return None;
+        }
+        let Reach::Below { hidden } = located.reach else {
+            return Some((fit, None));
+        };
+        let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
+            return Some((fit, None));
+        };
+        match self.find_below(own, &listing, |fit| fit == Fit::Must) {
+            Some(path) => Some((Fit::Must, Some(path))),
+            None if listing.complete => None,
+            None => Some((fit, None)),
+        }
+    }
+
+    /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
+    /// name exists, so for reading what is there now tells; what is written may be new.
+    pub(super) fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
+        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
+            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
+        if !printed || path.mode != Mode::Read {
+            return false;
+        }
+        let folder = Word::of(
+            path.path
+                .pieces
+                .iter()
+                .take(path.path.pieces.len() - 1)
+                .cloned(),
+            path.path.span,
+        );
+        let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
+        let listing = self.listing(
+            &folder,
+            Skips {
+                hidden: false,
+                ignored: false,
+            },
+        );
+        folder.known
+            && listing.is_some_and(|listing| {
+                listing.complete && self.find_below(own, &listing, Fit::may).is_none()
+            })
+    }
+
+    /// What a command that goes below a folder skips by itself.
+    pub(super) fn skips(&self, path: &PathAccess, hidden: bool) -> Skips {
+        let owner = match path.cover {
+            Cover::Command { at, .. } => commands::command(self.accesses, at),
+            Cover::Tool => None,
+        };
+        Skips {
+            hidden: !hidden,
+            ignored: owner.is_some_and(programs::heeds_gitignore),
+        }
+    }
+
+    /// What lies below a known folder, looked up once.
+    pub(super) fn listing(&self, located: &Located, skips: Skips) -> Option<Rc<Listing>> {
+        let view = self
+            .frame
+            .view
+            .filter(|view| view.sees() && located.known)?;
+        let folder = located.real().to_owned();
+        let mut listings = self.listings.borrow_mut();
+        Some(Rc::clone(
+            listings
+                .entry((folder, skips))
+                .or_insert_with_key(|(folder, skips)| Rc::new(Listing::of(view, folder, *skips))),
+        ))
+    }
+
+    /// The first entry of a listing that fits well enough. The listing starts at a real path, so only a link among its
+    /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
+    pub(super) fn find_below(
+        &self,
+        own: &Paths,
+        listing: &Listing,
+        enough: impl Fn(Fit) -> bool,
+    ) -> Option<String> {
+        let real = |folder: &Folder| Folder {
+            lexical: folder.resolved.clone(),
+            resolved: folder.resolved.clone(),
+        };
+        let plain = Frame {
+            roots: self.frame.roots.iter().map(real).collect(),
+            home: self.frame.home.as_ref().map(real),
+            view: None,
+            linked: self.frame.linked.clone(),
+        };
+        listing.paths.iter().find_map(|(path, entry)| {
+            let frame = if *entry == Entry::Link {
+                self.frame
+            } else {
+                &plain
+            };
+            let word = Word::known(path.as_str(), crate::source::Span::default());
+            let found = Located::locate(&word, None, Reach::Itself, frame);
+            enough(paths::fit(own, &found, Stance::Tightens)).then(|| path.clone())
+        })
+    }
+
+    /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.
+    pub(super) fn settles_outside(&self, matched: &Matched, located: &Located) -> bool {
+        let Some(compiled) = self
+            .rule(matched.rule)
+            .filter(|own| own.rule.action == Verdict::Allow)
+        else {
+            return false;
+        };
+        let Judges::Paths(own) = &compiled.rule.judges else {
+            return false;
+        };
+        let anchored =
+            |pattern: &&PathPattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home);
+        let own = Paths {
+            patterns: own.patterns.iter().filter(anchored).cloned().collect(),
+            ..(**own).clone()
+        };
+        paths::fit(&own, located, Stance::Loosens) == Fit::Must
+    }
+
+    pub(super) fn outside(
+        &mut self,
+        at: usize,
+        path: &PathAccess,
+        located: &Located,
+        own: &[Matched],
+    ) {
+        let (verdict, place) = &self.matcher.outside;
+        if *verdict == Verdict::Allow
+            || (self.frame.roots.is_empty() && self.matcher.roots.is_none())
+        {
+            return;
+        }
+        let settled = || {
+            own.iter()
+                .any(|matched| matched.lost.is_none() && self.settles_outside(matched, located))
+        };
+        match located.inside() {
+            Some(true) => {}
+            _ if *verdict == Verdict::Ask && settled() => {}
+            None => self.unresolved.push((path.path.shown(), at, false)),
+            Some(false) => {
+                let shown = located.shown().to_owned();
+                let key = format!("outside-workspace:{shown}");
+                self.because.push((key.clone(), *verdict));
+                if self.reasons.iter().any(|reason| reason.key == key) {
+                    return;
+                }
+                self.reasons.push(Reason {
+                    key,
+                    action: *verdict,
+                    kind: Basis::Workspace,
+                    forced: false,
+                    access: Some(at),
+                    subject: texts::short(&shown),
+                    text: format!("`{shown}` is outside the workspace"),
+                    instead: None,
+                    address: Some("workspace.outside".into()),
+                    place: place.clone(),
+                    order: at,
+                });
+            }
+        }
+    }
+
+    /// Whether the same call writes the path that it reads.
+    pub(super) fn also_written(&self, path: &PathAccess) -> bool {
+        self.accesses.iter().any(|access| {
+            matches!(&access.kind, Kind::Path(other)
+                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.touches == Touches::Surely)
+        }) && self.write_allow(path).is_some()
+    }
+
+    pub(super) fn write_allow(&self, path: &PathAccess) -> Option<usize> {
+        let located = Located::of(path, self.frame);
+        self.matcher
+            .path_rules(Mode::Write)
+            .candidates(&located)
+            .into_iter()
+            .find(|rule| {
+                self.rule(*rule).is_some_and(|own| match &own.rule.judges {
+                    Judges::Paths(paths) => {
+                        own.rule.action == Verdict::Allow
+                            && self.lifts_tier(*rule)
+                            && paths::fit(paths, &located, Stance::Loosens) == Fit::Must
+                            && self
+                                .matcher
+                                .is_on(&own.rule, &self.call.tool, self.args, &self.call.facts)
+                                .0
+                    }
+                    _ => false,
+                })
+            })
+    }
+}
+
+/// The folders that anchored patterns name and that a symbolic link leads through.
+pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Folder> {
+    let rules = matcher
+        .rules
+        .iter()
+        .filter_map(|compiled| match &compiled.rule.judges {
+            Judges::Paths(paths) if compiled.rule.action != Verdict::Allow => Some(&paths.patterns),
+            _ => None,
+        });
+    let patterns = rules
+        .chain(matcher.protected.iter().map(|set| &set.paths.patterns))
+        .flatten();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut out: Vec<Folder> = Vec::new();
+    for pattern in patterns {
+        let starts: Vec<&str> = match pattern.anchor {
+            Anchor::Absolute => vec![""],
+            Anchor::Home => frame
+                .home
+                .iter()
+                .map(|folder| folder.lexical.trim_end_matches('/'))
+                .collect(),
+            Anchor::Root => frame
+                .roots
+                .iter()
+                .map(|folder| folder.lexical.trim_end_matches('/'))
+                .collect(),
+            Anchor::Name => continue,
+        };
+        for start in starts {
+            let mut at = start.to_owned();
+            for word in &pattern.components {
+                let crate::policy::patterns::WordPattern::Word(glob) = word else {
+                    break;
+                };
+                let Some(name) = glob.as_literal() else { break };
+                at = format!("{at}/{name}");
+                if seen.insert(at.clone()) && view.entry(&at) == Some(Entry::Link) {
+                    let folder = Folder::of(at.clone(), view);
+                    if folder.lexical != folder.resolved {
+                        out.push(folder);
+                    }
+                }
+            }
+        }
+    }
+    out
+}
