@@ -15,7 +15,9 @@ use std::io::BufRead;
 Example:
   echo '{\"tool\":\"bash\",\"args\":{\"command\":\"git push\"},\"cwd\":\"/w\"}' | acl decide --policy acl:recommended
 
-A line that is no call gives {\"version\":1,\"error\":{…}} in its place; the rest goes on, and the exit code is 2.")]
+A line that is no call gives {\"version\":1,\"error\":{…}} in its place; the rest goes on, and the exit code is 2.
+
+Exit codes: 0 every line has its record, whatever it says; 2 a line is no call, or a policy cannot be loaded.")]
 pub struct Options {
     #[command(flatten)]
     which: Which,

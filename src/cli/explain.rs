@@ -19,7 +19,7 @@ use std::path::Path;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  acl explain --command 'git push -f origin main'
+  acl explain --policy acl:recommended --command 'git push -f origin main'
   acl explain --policy acl:recommended --command 'cargo publish && git push'
   acl explain --write /etc/hosts --trace
   acl explain --url https://docs.rs/serde --format json

@@ -27,7 +27,7 @@ pub struct Given {
     /// What an outside authority said: allow, ask, deny, abstain or error (repeatable)
     #[arg(long, value_name = "SOURCE=VERDICT")]
     pub verdict: Vec<String>,
-    /// Whether somebody can be asked, and what is wanted
+    /// Whether somebody can be asked: interactive, non-interactive, plan or bypass
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub mode: Option<Mode>,
     /// Who it is done for

@@ -206,8 +206,10 @@ impl Reader<'_> {
             Event::Alias(id) => self.alias(id, span),
             Event::UnresolvedAlias(name) => {
                 let message = format!("no anchor `&{name}` stands before this");
-                self.findings
-                    .push(Finding::error("syntax", message, self.source, span));
+                let finding = Finding::error("syntax", message, self.source, span)
+                    .label("a `*` in front is a reference")
+                    .help(format!("put a pattern that starts with `*` in quotes: `\"*{name}\"`"));
+                self.findings.push(finding);
                 self.push(None)
             }
             _ => Ok(()),
