@@ -255,11 +255,9 @@ impl Walker<'_> {
                     }
                     let text = word.shown();
                     let origin = self.origin(word, &text);
-                    self.later.push(super::script::Later::Trap {
-                        text,
-                        origin,
-                        env: env.clone(),
-                    });
+                    let env = self.deferring(env);
+                    self.later
+                        .push(super::script::Later::Trap { text, origin, env });
                 }
             }
             _ => {}

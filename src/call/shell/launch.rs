@@ -217,11 +217,8 @@ impl Walker<'_> {
         let text = script.shown();
         let origin = self.origin(script, &text);
         if level.shell && name == "trap" {
-            self.later.push(Later::Trap {
-                text,
-                origin,
-                env: env.clone(),
-            });
+            let env = self.deferring(env);
+            self.later.push(Later::Trap { text, origin, env });
             return;
         }
         self.via.push(via.to_owned());

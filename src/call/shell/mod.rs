@@ -89,6 +89,7 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
     walker.tree(&tree, &mut env, &Input::Inherited);
     walker.later(&env);
     walker.trapped(&env);
+    walker.finish();
     if walker.out.is_empty() && !walker.harmless && !is_comment(text) {
         walker.opaque("no command is found in it", Span::new(0, line.len()));
     }

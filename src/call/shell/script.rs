@@ -22,6 +22,8 @@ const ELEMENTS: usize = 16;
 const REPLAYS: usize = 600;
 /// Bytes of texts that are run as scripts, over the whole line and four times its length.
 const PARSED: usize = 32 * 1024;
+/// Commands of a line that are looked at, each time that they are.
+const COMMANDS: usize = 20_000;
 /// Names compared where ways meet.
 const WORK: usize = 300_000;
 /// Levels of walking: those of the parser, and calls between them.
@@ -109,6 +111,9 @@ pub(super) struct Walker<'s> {
     pub harmless: bool,
     pub depth: usize,
     called: BTreeSet<usize>,
+    /// Functions among what runs later.
+    deferred: BTreeSet<usize>,
+    commands: usize,
     /// Words of launched commands: each level holds those of all below it.
     pub launched: usize,
     replaying: usize,
@@ -138,6 +143,8 @@ impl<'s> Walker<'s> {
             harmless: false,
             depth: 0,
             called: BTreeSet::new(),
+            deferred: BTreeSet::new(),
+            commands: 0,
             launched: 0,
             replaying: 0,
             replayed: 0,
@@ -362,6 +369,11 @@ impl<'s> Walker<'s> {
                 self.exhaust();
             }
         }
+        self.commands += 1;
+        if self.commands > COMMANDS {
+            // Said once, at the end.
+            return;
+        }
         if self.depth >= LEVELS {
             let span = tree.span(command.span);
             self.opaque("nested too deeply", span);
@@ -472,23 +484,43 @@ impl<'s> Walker<'s> {
         }
     }
 
+    /// The state that something which runs later is given. What is shared with it is copied when the shell
+    /// goes on and changes: that counts as work.
+    pub fn deferring(&mut self, env: &Env) -> Env {
+        self.spend(env.size());
+        let mut env = env.clone();
+        if self.exhausted {
+            env.lose();
+            env.functions = Rc::default();
+        }
+        env
+    }
+
+    /// What more there is to say when all is walked.
+    pub fn finish(&mut self) {
+        if self.commands > COMMANDS {
+            let span = Span::new(0, self.line.len());
+            self.opaque("more commands than are followed", span);
+        }
+    }
+
     fn define(&mut self, tree: &Rc<Tree>, name: Span, body: &Rc<Command>, env: &mut Env) {
         let name = tree.of(name).to_owned();
         let function = Function {
             tree: tree.clone(),
             body: body.clone(),
         };
-        let known = self.called.contains(&address(body))
-            || self.later.iter().any(|later| match later {
-                Later::Function { function, .. } => Rc::ptr_eq(&function.body, body),
-                Later::Trap { .. } => false,
-            });
-        Rc::make_mut(&mut env.functions).insert(name.clone(), function.clone());
+        let known = self.called.contains(&address(body)) || self.deferred.contains(&address(body));
+        if !self.exhausted {
+            Rc::make_mut(&mut env.functions).insert(name.clone(), function.clone());
+        }
         if !known {
+            self.deferred.insert(address(body));
+            let env = self.deferring(env);
             self.later.push(Later::Function {
                 name,
                 function,
-                env: env.clone(),
+                env,
             });
         }
     }
