@@ -155,10 +155,26 @@ fn alternating_openers() {
 }
 
 #[test]
+fn more_commands_than_are_followed() {
+    let line = "a;".repeat(25_000) + "b";
+    let found = accesses(&line, &scene());
+    let told = found.iter().any(|access| {
+        matches!(&access.kind, Kind::Opaque(why) if why == "more commands than are followed")
+    });
+    assert!(told);
+}
+
+#[test]
 fn growing_scripts() {
     on_small_stack(|| {
         let lines = [
             "X=1; ".repeat(10_000),
+            "ls;".repeat(25_000),
+            (0..8_000).map(|n| format!("f{n}(){{ a;}};")).collect(),
+            (0..8_000).map(|n| format!("X{n}=1;f(){{ a;}};")).collect(),
+            (0..8_000)
+                .map(|n| format!("X{n}=1;trap 'rm $X{n}' 0;"))
+                .collect(),
             (0..6_000)
                 .map(|n| format!("X{n}={n}; if a; then X{n}=2; fi; "))
                 .collect(),

@@ -263,6 +263,11 @@ pub(super) fn is_dangerous(name: &str) -> bool {
     listed(DANGEROUS) && !listed(HARMLESS)
 }
 
+/// Whether the shell expands the variable's value by itself, and runs the commands in it.
+pub(super) fn is_prompt(name: &str) -> bool {
+    matches!(name, "PS0" | "PS4" | "PROMPT_COMMAND")
+}
+
 /// `*` at the start, at the end or at both.
 fn matches(pattern: &str, name: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {

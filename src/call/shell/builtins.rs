@@ -94,15 +94,18 @@ impl Walker<'_> {
             }
             "unset" => {
                 for word in args {
-                    self.evaluated(word);
+                    self.named(word, env);
                     match word.text() {
                         Some(text) if is_name(text) => {
                             env.set(text, Value::Unset);
                             Rc::make_mut(&mut env.functions).remove(text);
-                            changed(env, text);
                         }
                         Some(text) if text.starts_with('-') => {}
-                        _ => env.lost = true,
+                        Some(text) => {
+                            set_name(env, text);
+                            env.lost = true;
+                        }
+                        None => env.set_some(),
                     }
                 }
             }
@@ -125,34 +128,50 @@ impl Walker<'_> {
                     }
                 }
             }
-            "printf" if args.first().and_then(Word::text) == Some("-v") => match args.get(1) {
-                Some(word) if word.text().is_some() => {
-                    self.evaluated(word);
-                    assign_unknown(env, word.text().unwrap_or_default());
+            "printf"
+                if args
+                    .first()
+                    .is_some_and(|word| word.prefix().starts_with("-v")) =>
+            {
+                // `-v name` and `-vname`.
+                let joined = args.first().filter(|word| word.text() != Some("-v"));
+                match joined.or(args.get(1)) {
+                    Some(word) => {
+                        self.named(word, env);
+                        match word.text() {
+                            Some(text) if joined.is_some() => {
+                                set_name(env, text.get(2..).unwrap_or_default());
+                            }
+                            Some(text) => set_name(env, text),
+                            None => env.set_some(),
+                        }
+                    }
+                    None => env.lost = true,
                 }
-                _ => env.lost = true,
-            },
+            }
             "let" => {
+                self.arithmetic = true;
                 for word in args {
-                    self.evaluated(word);
+                    self.evaluated(word, env);
                     match word.text() {
                         Some(text) => {
                             for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
                             {
                                 if is_name(name) {
-                                    assign_unknown(env, name);
+                                    set_name(env, name);
                                 }
                             }
                         }
-                        None => env.lost = true,
+                        None => env.set_some(),
                     }
                 }
             }
-            "test" | "[" => {
-                for word in args {
-                    self.evaluated(word);
-                }
-            }
+            "test" | "[" => self.tested(
+                args.split_last()
+                    .filter(|_| name == "[")
+                    .map_or(args, |(_, rest)| rest),
+                env,
+            ),
             "set" => set_options(args, env),
             "shift" => {
                 let count = match args {
@@ -236,11 +255,9 @@ impl Walker<'_> {
                     }
                     let text = word.shown();
                     let origin = self.origin(word, &text);
-                    self.later.push(super::script::Later::Trap {
-                        text,
-                        origin,
-                        env: env.clone(),
-                    });
+                    let env = self.deferring(env);
+                    self.later
+                        .push(super::script::Later::Trap { text, origin, env });
                 }
             }
             _ => {}
@@ -265,7 +282,6 @@ impl Walker<'_> {
         if special {
             for assignment in assignments {
                 env.forget(&assignment.name);
-                changed(env, &assignment.name);
             }
         }
     }
@@ -285,13 +301,25 @@ impl Walker<'_> {
         if has('n') && name != "export" {
             // A name that stands for another: nothing that is assigned can be followed any more.
             env.lost = true;
+            for word in &operands {
+                match after_equals(word).text() {
+                    Some(text) => set_name(env, text),
+                    None => env.set_some(),
+                }
+            }
         }
+        self.arithmetic |= has('i') || has('n');
         if has('f') {
             return;
         }
         let local = name == "local" || (matches!(name, "declare" | "typeset") && !has('g'));
         for word in operands {
-            self.evaluated(word);
+            let written = after_equals(word).shown();
+            if written.starts_with('(') && written.contains(['$', '`']) {
+                // `declare -a 'x=($(rm y))'`: a text in parentheses is read again.
+                self.again(&written, word.span, env);
+            }
+            self.named(word, env);
             let prefix = word.prefix();
             let (target, value) = match prefix.split_once('=') {
                 Some((target, _)) => (target, Some(after_equals(word))),
@@ -301,7 +329,10 @@ impl Walker<'_> {
             let target = target.strip_suffix('+').unwrap_or(target);
             let bare = target.split('[').next().unwrap_or_default();
             if !is_name(bare) || (value.is_none() && word.text().is_none()) {
-                env.lost = true;
+                match word.text() {
+                    Some(_) => env.lost = true,
+                    None => env.set_some(),
+                }
                 continue;
             }
             if local && let Some(call) = self.calls.last_mut() {
@@ -319,7 +350,6 @@ impl Walker<'_> {
                     Value::Known(value)
                 };
                 env.set(bare, value);
-                changed(env, bare);
             } else if has('a') || has('A') {
                 env.forget(bare);
             }
@@ -328,7 +358,9 @@ impl Walker<'_> {
             }
             if name == "export" || has('x') {
                 env.export(bare);
-                changed(env, bare);
+                if is_dangerous(bare) {
+                    env.change(bare);
+                }
             }
         }
     }
@@ -340,21 +372,23 @@ impl Walker<'_> {
             "mapfile" | "readarray" => "MAPFILE",
             _ => "OPTARG",
         };
-        assign_unknown(env, default);
+        set_name(env, default);
         if name == "getopts" {
-            assign_unknown(env, "OPTIND");
+            set_name(env, "OPTIND");
         }
+        self.arithmetic |= name == "getopts";
         for word in args {
-            self.evaluated(word);
+            self.named(word, env);
             match word.text() {
-                // Values of options may look like names: making one more name unknown does no harm.
-                Some(text) => {
-                    let bare = text.split('[').next().unwrap_or_default();
-                    if is_name(bare) {
-                        assign_unknown(env, bare);
+                // `read -raname`: wherever the options end, the rest may be a name.
+                Some(text) if text.starts_with('-') && text.len() < 64 => {
+                    for at in 2..text.len() {
+                        set_name(env, text.get(at..).unwrap_or_default());
                     }
                 }
-                None => env.lost = true,
+                // Values of options may look like names: making one more name unknown does no harm.
+                Some(text) => set_name(env, text),
+                None => env.set_some(),
             }
         }
     }
@@ -481,6 +515,7 @@ fn set_options(args: &[Word], env: &mut Env) {
                 match after.first().and_then(Word::text) {
                     Some("errexit") => env.errexit = text == "-o",
                     Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
+                    Some("allexport") => env.lost = true,
                     _ => env.wild = true,
                 }
                 rest = after.get(1..).unwrap_or_default();
@@ -529,14 +564,11 @@ fn quits(args: &[Word]) -> bool {
     }
 }
 
-fn assign_unknown(env: &mut Env, name: &str) {
-    env.forget(name);
-    changed(env, name);
-}
-
-fn changed(env: &mut Env, name: &str) {
-    if is_dangerous(name) {
-        env.change(name);
+/// A name is set to what cannot be computed; a subscript makes no difference.
+fn set_name(env: &mut Env, name: &str) {
+    let bare = name.split('[').next().unwrap_or_default();
+    if is_name(bare) {
+        env.forget(bare);
     }
 }
 

@@ -7,6 +7,7 @@
 use super::assignments::is_dangerous;
 use super::effects::{self, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
+use super::launch::more_starts;
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, Walker};
@@ -44,6 +45,7 @@ impl Walker<'_> {
     ) {
         for assign in assigns {
             self.parts(tree, assign.subscript.as_deref().unwrap_or_default(), env);
+            self.subscript(tree, assign.subscript.as_deref());
             match &assign.value {
                 Value::Scalar(raw) => self.parts(tree, &raw.parts, env),
                 Value::Array(all) => {
@@ -57,7 +59,12 @@ impl Walker<'_> {
             self.parts(tree, &raw.parts, env);
         }
         let (touches, own) = self.redirects(tree, &command.redirects, env);
-        let input = own.as_ref().unwrap_or(input);
+        let left = env.stdin.clone();
+        let left = left
+            .as_deref()
+            .filter(|_| matches!(input, Input::Inherited));
+        let fed = !matches!(input, Input::Inherited);
+        let input = own.as_ref().or(left).unwrap_or(input);
         if !assigns.is_empty() && raws.is_empty() {
             self.assign(tree, assigns, env);
             self.push_redirects(touches, None, env);
@@ -65,6 +72,7 @@ impl Walker<'_> {
         }
         let found = self.expanded(tree, raws, env);
         let assignments = self.prefixed(tree, assigns, env);
+        let replaces = replaces_streams(&found);
         let alias = match raws.first().map(|raw| raw.parts.as_slice()) {
             Some([Part::Text(span)]) => env
                 .aliases
@@ -86,6 +94,13 @@ impl Walker<'_> {
             self.run(found, assignments, env, input, level, redirected)
         };
         self.push_redirects(touches, at, env);
+        if replaces && let Some(own) = own.as_ref() {
+            env.stdin = Some(Rc::new(own.clone()));
+            if fed {
+                let span = tree.span(command.span);
+                self.opaque("`exec` changes what the commands after it read", span);
+            }
+        }
         if let Some((name, value)) = alias {
             self.alias(tree, name, value, raws, command, env, input);
         }
@@ -156,20 +171,36 @@ impl Walker<'_> {
         self.harmless = true;
         for assign in assigns {
             let name = tree.of(assign.name);
+            if matches!(name, "OPTIND" | "RANDOM" | "HISTCMD") || env.is_odd(name) {
+                self.arithmetic = true;
+            }
             let value = match &assign.value {
                 Value::Scalar(raw) if assign.subscript.is_none() => {
                     let value = words::value(tree, raw, env, true);
+                    self.kept(&value);
                     if assign.append {
-                        appended(env, name, value)
+                        let whole = appended(env, name, value);
+                        if let Known::Known(word) = &whole {
+                            self.kept(word);
+                        }
+                        whole
                     } else {
                         Known::Known(value)
                     }
                 }
-                _ => Known::Unknown,
+                Value::Scalar(raw) => {
+                    let value = words::value(tree, raw, env, true);
+                    self.kept(&value);
+                    Known::Unknown
+                }
+                Value::Array(all) => {
+                    for raw in all {
+                        let value = words::value(tree, raw, env, false);
+                        self.kept(&value);
+                    }
+                    Known::Unknown
+                }
             };
-            if is_dangerous(name) {
-                env.change(name);
-            }
             env.set(name, value);
         }
     }
@@ -202,7 +233,11 @@ impl Walker<'_> {
                 }
                 _ => Word::unknown("(…)", span, false),
             };
-            inner.set(name, Known::Known(value.clone()));
+            inner.hand_down(name, Known::Known(value.clone()));
+            self.kept(&value);
+            if super::assignments::is_prompt(name) {
+                self.prompt(name, &Known::Known(value.clone()), env);
+            }
             all.push(Assignment {
                 name: name.to_owned(),
                 value,
@@ -250,6 +285,8 @@ impl Walker<'_> {
             _ => Stdin::Fed,
         };
         let mut outcome = effects::outcome(&found, stdin);
+        outcome.starts.extend(more_starts(&found));
+        self.keeps(&found, &outcome, function.is_some(), input, level);
         if let Some(function) = function {
             let at = if outcome.known {
                 self.opaque(
@@ -442,6 +479,16 @@ impl Walker<'_> {
             );
         }
     }
+}
+
+/// `exec` without a command: its redirections stay.
+fn replaces_streams(found: &[Word]) -> bool {
+    let mut words = found
+        .iter()
+        .map(|word| word.text())
+        .skip_while(|text| matches!(text, Some("command" | "builtin" | "--")));
+    words.next() == Some(Some("exec"))
+        && words.all(|text| text.is_none_or(|text| text.starts_with('-')))
 }
 
 fn is_assignment(tree: &Tree, raw: &Raw) -> bool {

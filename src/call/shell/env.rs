@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::assignments::{is_dangerous, is_prompt};
+use super::script::Input;
 use super::syntax::{Command, Tree};
 use crate::call::word::Word;
 
@@ -31,6 +33,11 @@ pub(super) struct Env {
     pub aliases: Rc<BTreeMap<String, Option<String>>>,
     /// Variables assigned so far that change what programs mean: `PATH`, `LD_PRELOAD` ….
     pub changed: Rc<Vec<String>>,
+    /// Values just given to variables whose text the shell expands or runs by itself: `PS4`. Judged, and
+    /// taken out, when the command that set them is over.
+    pub prompts: Vec<(String, Value)>,
+    /// What `exec <file` made the standard input of the commands after it.
+    pub stdin: Option<Rc<Input>>,
     /// No variable is known any more.
     pub lost: bool,
     /// Globs do not mean what they usually do (`shopt -s dotglob`).
@@ -89,6 +96,8 @@ impl Env {
             functions: Rc::default(),
             aliases: Rc::default(),
             changed: Rc::default(),
+            prompts: Vec::new(),
+            stdin: None,
             lost: false,
             wild: false,
             errexit: false,
@@ -124,12 +133,39 @@ impl Env {
         self.lost || self.vars.contains_key(name)
     }
 
+    /// Whether an attribute makes assignments to it do something else.
+    pub fn is_odd(&self, name: &str) -> bool {
+        self.vars.get(name).is_some_and(|var| var.odd)
+    }
+
     pub fn var(&self, name: &str) -> Option<Var> {
         self.vars.get(name).cloned()
     }
 
-    /// An assignment; attributes stay.
+    /// An assignment, however it comes about; attributes stay. What it changes of the meaning of later
+    /// commands is noted here, so that no way of setting a name is forgotten.
     pub fn set(&mut self, name: &str, value: Value) {
+        self.note(name, &value);
+        self.hand_down(name, value);
+    }
+
+    fn note(&mut self, name: &str, value: &Value) {
+        if is_dangerous(name) {
+            self.change(name);
+            if is_prompt(name) && *value != Value::Unset && self.prompts.len() < 16 {
+                self.prompts.push((name.to_owned(), value.clone()));
+            }
+        }
+    }
+
+    /// Some variable is set, and which one cannot be known.
+    pub fn set_some(&mut self) {
+        self.lost = true;
+        self.change("a variable");
+    }
+
+    /// A variable that a program is started with: the command that starts it is judged for it.
+    pub fn hand_down(&mut self, name: &str, value: Value) {
         let old = self.vars.get(name);
         let odd = old.is_some_and(|var| var.odd);
         let exported = old.is_some_and(|var| var.exported);
@@ -178,6 +214,7 @@ impl Env {
 
     /// From here on the name holds what cannot be known, whatever is assigned to it.
     pub fn set_odd(&mut self, name: &str) {
+        self.note(name, &Value::Unknown);
         let exported = self.vars.get(name).is_some_and(|var| var.exported);
         let value = Value::Unknown;
         self.put(
@@ -238,6 +275,7 @@ impl Env {
             && self.positional == other.positional
             && self.changed == other.changed
             && self.wild == other.wild
+            && self.stdin == other.stdin
             && self.functions.len() == other.functions.len()
             && self.aliases == other.aliases
     }
@@ -314,6 +352,10 @@ impl Env {
         for name in other.changed.iter() {
             merged.change(name);
         }
+        if merged.stdin != other.stdin {
+            merged.stdin = Some(Rc::new(Input::Unknown));
+        }
+        merged.prompts.extend(other.prompts);
         merged.lost |= other.lost;
         merged.wild |= other.wild;
         merged.errexit &= other.errexit;

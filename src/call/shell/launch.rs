@@ -159,7 +159,7 @@ impl Walker<'_> {
         }
         let mut inner = env.child();
         for assignment in assignments {
-            inner.set(&assignment.name, Known::Known(assignment.value.clone()));
+            inner.hand_down(&assignment.name, Known::Known(assignment.value.clone()));
             inner.export(&assignment.name);
         }
         // `env X=1 bash -c '$X'`: the launcher's words are not followed, what they may set is not known.
@@ -169,7 +169,7 @@ impl Walker<'_> {
                 .split_once('=')
                 .filter(|(name, _)| is_name(name))
             {
-                inner.forget(name);
+                inner.hand_down(name, Known::Unknown);
             }
         }
         inner
@@ -217,11 +217,8 @@ impl Walker<'_> {
         let text = script.shown();
         let origin = self.origin(script, &text);
         if level.shell && name == "trap" {
-            self.later.push(Later::Trap {
-                text,
-                origin,
-                env: env.clone(),
-            });
+            let env = self.deferring(env);
+            self.later.push(Later::Trap { text, origin, env });
             return;
         }
         self.via.push(via.to_owned());
@@ -432,6 +429,70 @@ impl Walker<'_> {
             Origin::Computed(word.span)
         }
     }
+}
+
+/// What a command starts that the table of facts does not say.
+pub(super) fn more_starts(found: &[Word]) -> Vec<Starts> {
+    let program = found.first().and_then(Word::text).unwrap_or_default();
+    match program.rsplit('/').next().unwrap_or_default() {
+        "bash" | "sh" | "dash" | "ash" | "zsh" | "ksh" | "ksh93" | "mksh" | "rbash" => {
+            plus_c(found).into_iter().collect()
+        }
+        "git" => git_aliases(found),
+        _ => Vec::new(),
+    }
+}
+
+/// `bash +c 'rm x'` runs the text as `-c` does; other shells take it for a file's name, which the table says.
+fn plus_c(found: &[Word]) -> Option<Starts> {
+    let mut seen = false;
+    let mut at = 1;
+    while let Some(text) = found.get(at).and_then(Word::text) {
+        if !text.starts_with(['-', '+']) || text.len() < 2 {
+            break;
+        }
+        at += 1;
+        if text == "--" {
+            break;
+        }
+        if !text.starts_with("--") {
+            seen |= text.starts_with('+') && text.contains('c');
+            at += text.matches(['o', 'O']).count();
+        }
+    }
+    seen.then_some(Starts::Script {
+        word: at,
+        args: Some(at + 1),
+    })
+}
+
+/// `git -c alias.x='!rm y' x`: the table says that the setting is not harmless, here is what it runs.
+fn git_aliases(found: &[Word]) -> Vec<Starts> {
+    let mut starts = Vec::new();
+    for (at, pair) in found.windows(2).enumerate() {
+        let [option, setting] = pair else { continue };
+        if option.text() != Some("-c") {
+            continue;
+        }
+        let text = setting.shown();
+        let Some((key, value)) = text.split_once('=') else {
+            continue;
+        };
+        let alias = key
+            .get(..6)
+            .is_some_and(|start| start.eq_ignore_ascii_case("alias."));
+        let script = match value.strip_prefix('!') {
+            Some(script) => script.to_owned(),
+            None if alias => format!("git {value}"),
+            None => continue,
+        };
+        let script = match setting.text() {
+            Some(_) => Word::known(script, setting.span),
+            None => Word::unknown(script, setting.span, false),
+        };
+        starts.push(Starts::Value { script, at: at + 1 });
+    }
+    starts
 }
 
 /// Puts the names, or an unknown, in the place of each `{}`; false where there is none.

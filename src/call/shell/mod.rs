@@ -12,6 +12,7 @@ mod commands;
 mod compound;
 pub mod effects;
 mod env;
+mod evaluated;
 mod launch;
 mod lex;
 mod names;
@@ -87,6 +88,8 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
     let tree = Rc::new(parse::parse(text, Origin::Verbatim(0), 0));
     walker.tree(&tree, &mut env, &Input::Inherited);
     walker.later(&env);
+    walker.trapped(&env);
+    walker.finish();
     if walker.out.is_empty() && !walker.harmless && !is_comment(text) {
         walker.opaque("no command is found in it", Span::new(0, line.len()));
     }

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::lex::Until;
 use super::syntax::{Command, Flaw, Heredoc, Item, Join, List, Origin, Pipeline, Shape, Tree};
 use crate::source::Span;
 
@@ -19,6 +20,28 @@ const FLAWS: usize = 8;
 pub(super) fn parse(text: &str, origin: Origin, depth: usize) -> Tree {
     let fuel = text.len().saturating_mul(16).saturating_add(4096);
     Parser::new(text, origin, depth, fuel).tree()
+}
+
+/// Parses a text that is no script but is expanded, as a heredoc is: its parts are those of its one heredoc.
+pub(super) fn template(text: &str, origin: Origin, depth: usize) -> Tree {
+    let fuel = text.len().saturating_mul(16).saturating_add(4096);
+    let mut parser = Parser::new(text, origin, depth, fuel);
+    let parts = parser.parts(Until::Heredoc);
+    let mut tree = Tree {
+        text: text.into(),
+        origin,
+        list: List::default(),
+        heredocs: std::mem::take(&mut parser.heredocs),
+        flaws: std::mem::take(&mut parser.flaws),
+    };
+    tree.heredocs.push(Heredoc {
+        quoted: false,
+        strip_tabs: false,
+        delimiter: String::new(),
+        body: Span::new(0, text.len()),
+        parts,
+    });
+    tree
 }
 
 /// A place to come back to.

@@ -31,6 +31,14 @@ impl Walker<'_> {
         for redirect in redirects {
             // `3<file` is not standard input.
             let stdin = tree.of(redirect.span).starts_with(['<', '0']);
+            // `{name}>file` puts the descriptor's number into a variable.
+            if let Some((name, _)) = tree
+                .of(redirect.span)
+                .strip_prefix('{')
+                .and_then(|rest| rest.split_once('}'))
+            {
+                env.forget(name);
+            }
             match &redirect.what {
                 Target::Read(raw) => {
                     let word = self.target(tree, raw, env);

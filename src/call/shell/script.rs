@@ -22,6 +22,8 @@ const ELEMENTS: usize = 16;
 const REPLAYS: usize = 600;
 /// Bytes of texts that are run as scripts, over the whole line and four times its length.
 const PARSED: usize = 32 * 1024;
+/// Commands of a line that are looked at, each time that they are.
+const COMMANDS: usize = 20_000;
 /// Names compared where ways meet.
 const WORK: usize = 300_000;
 /// Levels of walking: those of the parser, and calls between them.
@@ -91,6 +93,14 @@ pub(super) struct Walker<'s> {
     pub calls: Vec<Call>,
     pub rounds: Vec<Round>,
     pub later: Vec<Later>,
+    /// Names, offsets or subscripts are evaluated somewhere: the text of a variable is then code.
+    pub arithmetic: bool,
+    /// Texts that the script keeps, with commands in them that arithmetic would run.
+    pub traps: Vec<(String, Span)>,
+    /// Those that were told where they are evaluated.
+    pub told: Vec<String>,
+    /// Inside a command substitution, whose output is kept.
+    pub substituted: usize,
     /// Aliases being expanded.
     pub aliasing: Vec<String>,
     /// Inside a condition, where `set -e` does not count.
@@ -101,6 +111,9 @@ pub(super) struct Walker<'s> {
     pub harmless: bool,
     pub depth: usize,
     called: BTreeSet<usize>,
+    /// Functions among what runs later.
+    deferred: BTreeSet<usize>,
+    commands: usize,
     /// Words of launched commands: each level holds those of all below it.
     pub launched: usize,
     replaying: usize,
@@ -120,12 +133,18 @@ impl<'s> Walker<'s> {
             calls: Vec::new(),
             rounds: Vec::new(),
             later: Vec::new(),
+            arithmetic: false,
+            traps: Vec::new(),
+            told: Vec::new(),
+            substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,
             exited: false,
             harmless: false,
             depth: 0,
             called: BTreeSet::new(),
+            deferred: BTreeSet::new(),
+            commands: 0,
             launched: 0,
             replaying: 0,
             replayed: 0,
@@ -350,6 +369,11 @@ impl<'s> Walker<'s> {
                 self.exhaust();
             }
         }
+        self.commands += 1;
+        if self.commands > COMMANDS {
+            // Said once, at the end.
+            return;
+        }
         if self.depth >= LEVELS {
             let span = tree.span(command.span);
             self.opaque("nested too deeply", span);
@@ -361,6 +385,9 @@ impl<'s> Walker<'s> {
                 self.simple(tree, command, assigns, words, env, input);
             }
             shape => self.compound(tree, command, shape, env, input),
+        }
+        for (name, value) in std::mem::take(&mut env.prompts) {
+            self.prompt(&name, &value, env);
         }
         self.depth -= 1;
     }
@@ -375,6 +402,7 @@ impl<'s> Walker<'s> {
     ) {
         let (targets, own) = self.redirects(tree, &command.redirects, env);
         let input = own.as_ref().unwrap_or(input);
+        self.kept_input(input);
         self.push_redirects(targets, None, env);
         match shape {
             Shape::Simple { .. } => {}
@@ -416,6 +444,7 @@ impl<'s> Walker<'s> {
             }
             Shape::ArithmeticFor { head, span, body } => {
                 self.parts(tree, head, env);
+                self.computed(tree, head, *span, env);
                 self.assigned_by(tree, *span, env);
                 self.repeat(env, |walker, env| {
                     walker.assigned_by(tree, *span, env);
@@ -428,6 +457,7 @@ impl<'s> Walker<'s> {
             Shape::Arithmetic(parts, span) => {
                 self.harmless = true;
                 self.parts(tree, parts, env);
+                self.computed(tree, parts, *span, env);
                 self.assigned_by(tree, *span, env);
             }
             Shape::Test(raws) => {
@@ -435,19 +465,42 @@ impl<'s> Walker<'s> {
                 for raw in raws {
                     self.parts(tree, &raw.parts, env);
                 }
+                let mut found = Vec::with_capacity(raws.len());
                 for raw in raws {
-                    let word = words::value(tree, raw, env, false);
-                    self.evaluated(&word);
+                    found.push(words::value(tree, raw, env, false));
                 }
+                self.tested(&found, env);
             }
             Shape::Function { name, body } => self.define(tree, *name, body, env),
             Shape::Coproc { name, body } => {
-                env.forget(name.map_or("COPROC", |name| tree.of(name)));
+                let name = name.map_or("COPROC", |name| tree.of(name));
+                env.forget(name);
+                env.forget(&format!("{name}_PID"));
                 let mut inner = env.clone();
                 self.via.push("coproc".to_owned());
                 self.command(tree, body, &mut inner, &Input::Unknown);
                 self.via.pop();
             }
+        }
+    }
+
+    /// The state that something which runs later is given. What is shared with it is copied when the shell
+    /// goes on and changes: that counts as work.
+    pub fn deferring(&mut self, env: &Env) -> Env {
+        self.spend(env.size());
+        let mut env = env.clone();
+        if self.exhausted {
+            env.lose();
+            env.functions = Rc::default();
+        }
+        env
+    }
+
+    /// What more there is to say when all is walked.
+    pub fn finish(&mut self) {
+        if self.commands > COMMANDS {
+            let span = Span::new(0, self.line.len());
+            self.opaque("more commands than are followed", span);
         }
     }
 
@@ -457,17 +510,17 @@ impl<'s> Walker<'s> {
             tree: tree.clone(),
             body: body.clone(),
         };
-        let known = self.called.contains(&address(body))
-            || self.later.iter().any(|later| match later {
-                Later::Function { function, .. } => Rc::ptr_eq(&function.body, body),
-                Later::Trap { .. } => false,
-            });
-        Rc::make_mut(&mut env.functions).insert(name.clone(), function.clone());
+        let known = self.called.contains(&address(body)) || self.deferred.contains(&address(body));
+        if !self.exhausted {
+            Rc::make_mut(&mut env.functions).insert(name.clone(), function.clone());
+        }
         if !known {
+            self.deferred.insert(address(body));
+            let env = self.deferring(env);
             self.later.push(Later::Function {
                 name,
                 function,
-                env: env.clone(),
+                env,
             });
         }
     }
@@ -551,6 +604,9 @@ impl<'s> Walker<'s> {
                 Some(all) => values.extend(all.iter().cloned()),
                 None => values.push(Word::unknown("$@", tree.span(body_span(body)), true)),
             },
+        }
+        for value in &values {
+            self.kept(value);
         }
         self.via.push("loop body".to_owned());
         let splits = values.iter().any(|word| word.splits);
@@ -718,6 +774,7 @@ impl<'s> Walker<'s> {
                 Part::Double(parts) | Part::Extended(parts, _) => self.parts(tree, parts, env),
                 Part::Arithmetic(parts, span) => {
                     self.parts(tree, parts, env);
+                    self.computed(tree, parts, *span, env);
                     self.assigned_by(tree, *span, env);
                 }
                 Part::Array(raws) => {
@@ -732,6 +789,20 @@ impl<'s> Walker<'s> {
                         env,
                     );
                     self.parts(tree, &parameter.operand, env);
+                    self.subscript(tree, parameter.subscript.as_deref());
+                    let spelling = tree.of(parameter.span);
+                    let offset = parameter.operator == Operator::Other && spelling.contains(':');
+                    self.arithmetic |= offset || parameter.indirect;
+                    if !offset && !parameter.operand.is_empty() && spelling.contains('[') {
+                        // `${x:=text}`: what stands there may be kept.
+                        let mut scratch = env.clone();
+                        let span = parameter.span;
+                        let word = words::heredoc(tree, &parameter.operand, span, &mut scratch);
+                        self.kept(&Word {
+                            span: tree.span(span),
+                            ..word
+                        });
+                    }
                     if parameter.operator == Operator::Prompt {
                         let span = tree.span(parameter.span);
                         self.opaque("${…@P} runs the commands in a value", span);
@@ -741,10 +812,11 @@ impl<'s> Walker<'s> {
                             Value::Known(word) => word,
                             _ => continue,
                         };
-                        self.evaluated(&Word {
+                        let word = Word {
                             span: tree.span(parameter.span),
                             ..word
-                        });
+                        };
+                        self.evaluated(&word, env);
                     }
                 }
                 Part::Command(substitution) => {
@@ -763,10 +835,12 @@ impl<'s> Walker<'s> {
                     self.via.push(via.to_owned());
                     let mut inner = env.clone();
                     inner.failed = None;
+                    self.substituted += 1;
                     match &substitution.body {
                         Body::Within(list) => self.list(tree, list, &mut inner, &input),
                         Body::Apart(apart) => self.list(apart, &apart.list, &mut inner, &input),
                     }
+                    self.substituted -= 1;
                     self.via.pop();
                 }
             }
@@ -781,41 +855,17 @@ impl<'s> Walker<'s> {
                 .filter(|name| parse::is_name(name))
         };
         let assigns = text.contains('=') || text.contains("++") || text.contains("--");
-        for name in names() {
-            if let Value::Known(word) = env.value(name) {
-                self.evaluated(&Word {
-                    span: tree.span(span),
-                    ..word
-                });
-            }
-        }
+        let number = |name: &str| {
+            matches!(env.value(name), Value::Known(word)
+                if word.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())))
+        };
+        self.arithmetic |= !names().all(number) || text.contains(['`', '{', '[']);
         if assigns {
             for name in names() {
-                if env.touched(name) {
+                if env.touched(name) || super::assignments::is_dangerous(name) {
                     env.forget(name);
                 }
             }
-            if text.contains("PATH") || text.contains("IFS") {
-                for name in names().filter(|name| super::assignments::is_dangerous(name)) {
-                    env.change(name);
-                    env.forget(name);
-                }
-            }
-        }
-    }
-
-    /// Arithmetic, `test -v`, `printf -v` and their like evaluate subscripts: `a[$(rm x)]` in a value runs `rm`.
-    pub fn evaluated(&mut self, word: &Word) {
-        let runs = word.text().is_some_and(|text| {
-            text.split_once('[').is_some_and(|(_, rest)| {
-                rest.contains("$(") || rest.contains('`') || rest.contains("${")
-            })
-        });
-        if runs {
-            self.opaque(
-                "a value is evaluated, and there is a command in it",
-                word.span,
-            );
         }
     }
 

@@ -13,6 +13,8 @@ use crate::source::Span;
 /// Longest text of one word worth computing, in bytes, and most words from one.
 const LONGEST: usize = 64 * 1024;
 const MOST: usize = 256;
+/// Longest spelling of a number in `{1..3}`: its zeros are in each element.
+const NUMBER: usize = 64;
 /// Opening braces in one word.
 const BRACES: usize = 32;
 
@@ -387,6 +389,17 @@ impl<'e> Expander<'e> {
     fn parameter(&mut self, parameter: &Parameter, quoted: bool) {
         let spelling = self.tree.of(parameter.span);
         let name = self.tree.of(parameter.name);
+        if matches!(parameter.operator, Operator::Assign { .. }) {
+            // `${!x:=v}` sets the variable that `x` names, `${x[0]:=v}` sets `x`.
+            match (parameter.indirect, self.lookup(name)) {
+                (true, Value::Known(word)) if word.text().is_some_and(is_name) => {
+                    self.env.forget(word.text().unwrap_or_default());
+                }
+                (true, _) => self.env.set_some(),
+                (false, _) if parameter.subscript.is_some() => self.env.forget(name),
+                _ => {}
+            }
+        }
         if parameter.indirect || matches!(parameter.operator, Operator::Other | Operator::Prompt) {
             // `${!x*}` and `${x[@]:1}` may be many words, quoted or not.
             self.unknown(spelling, quoted);
@@ -724,7 +737,7 @@ fn sequence(text: &str) -> Option<Vec<String>> {
         return None;
     }
     let step = match step {
-        Some(step) => step.parse::<i64>().ok()?.checked_abs()?.max(1),
+        Some(step) => step.parse::<i64>().ok()?.unsigned_abs().max(1),
         None => 1,
     };
     let letter = |text: &str| {
@@ -738,9 +751,10 @@ fn sequence(text: &str) -> Option<Vec<String>> {
         (Ok(from), Ok(to)) => (from, to, false),
         _ => (letter(first)?, letter(last)?, true),
     };
-    let count = from.abs_diff(to) / step.unsigned_abs() + 1;
-    if count > MOST as u64 {
-        // Too many to name: no element says so.
+    // All of the numbers that 64 bits hold are one more than 64 bits count.
+    let count = (from.abs_diff(to) / step).saturating_add(1);
+    if count > MOST as u64 || first.len().max(last.len()) > NUMBER {
+        // Too many or too long to name: no element says so.
         return Some(Vec::new());
     }
     let padded = |text: &str| text.trim_start_matches('-').starts_with('0') && text.len() > 1;
@@ -757,7 +771,13 @@ fn sequence(text: &str) -> Option<Vec<String>> {
         } else {
             format!("{at:0width$}")
         });
-        at = if from <= to { at + step } else { at - step };
+        // Past the last element there may be no number any more.
+        let next = match from <= to {
+            true => at.checked_add_unsigned(step),
+            false => at.checked_sub_unsigned(step),
+        };
+        let Some(next) = next else { break };
+        at = next;
     }
     Some(all)
 }

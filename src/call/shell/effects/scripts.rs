@@ -169,7 +169,13 @@ impl Sed<'_> {
             's' => {
                 let mark = self.next()?;
                 self.delimited(mark, true)?;
+                let from = self.rest;
                 self.delimited(mark, false)?;
+                // What takes the place of the match, without its closing mark.
+                let length = from.len() - self.rest.len();
+                let new = from
+                    .get(..length.saturating_sub(mark.len_utf8()))
+                    .unwrap_or_default();
                 loop {
                     match self.peek() {
                         Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => {
@@ -177,7 +183,9 @@ impl Sed<'_> {
                         }
                         Some('e') => {
                             self.next();
-                            self.out.push(Touch::Runs(None));
+                            // Where the match is all of the line, this is the command.
+                            let constant = !new.contains(['&', '\\']) && !new.trim().is_empty();
+                            self.out.push(Touch::Runs(constant.then(|| new.to_owned())));
                         }
                         Some('w') => {
                             self.next();
@@ -212,7 +220,61 @@ impl Sed<'_> {
 
 /// What an `awk` program does.
 pub(super) fn awk(program: &str) -> Vec<Touch> {
-    let tokens = tokens(program);
+    let plain = Reading {
+        brackets: Brackets::Whole,
+        regex: false,
+    };
+    let (read, doubts) = tokens(program, plain);
+    let mut out = touches(&read);
+    let classes: &[Brackets] = match program.contains('[') {
+        true => &[Brackets::Whole, Brackets::First, Brackets::Letters],
+        false => &[Brackets::Whole],
+    };
+    for &brackets in classes {
+        for regex in [false, true] {
+            let reading = Reading { brackets, regex };
+            if reading == plain || (regex && doubts == 0) {
+                continue;
+            }
+            // An awk that reads it so and is left with an open string or expression refuses the program.
+            let (read, _) = tokens(program, reading);
+            if read.contains(&Token::Lost) {
+                continue;
+            }
+            for touch in touches(&read) {
+                if !out.contains(&touch) {
+                    out.push(touch);
+                }
+            }
+        }
+    }
+    if doubts > 1 {
+        // Each may be read either way: that is more readings than are tried.
+        out.push(LOST);
+    }
+    out
+}
+
+/// How an awk reads what awks read differently, or what only their grammar tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reading {
+    brackets: Brackets,
+    /// A slash that may begin a regular expression or divide does the former.
+    regex: bool,
+}
+
+/// Where a bracket in a regular expression ends, which may hide a slash.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    /// As POSIX says: `[]/]`, `[[:alpha:]/]`.
+    Whole,
+    /// At the first closing bracket.
+    First,
+    /// Brackets hide nothing.
+    Letters,
+}
+
+fn touches(tokens: &[Token]) -> Vec<Touch> {
     let mut out = Vec::new();
     // The depth of brackets where a `print` began: there a `>` is a redirection.
     let (mut depth, mut printing) = (0_i32, None);
@@ -231,7 +293,7 @@ pub(super) fn awk(program: &str) -> Vec<Touch> {
                 },
             )),
             Token::Name("getline") => {}
-            Token::Name("ARGV") if assigned(&tokens, at) => {
+            Token::Name("ARGV") if assigned(tokens, at) => {
                 out.push(Touch::Unclear("its program chooses the files it reads"))
             }
             Token::Pipe => {
@@ -243,7 +305,7 @@ pub(super) fn awk(program: &str) -> Vec<Touch> {
                 };
                 out.push(Touch::Runs(command.cloned()));
             }
-            Token::Less if reads(&tokens, at) => {
+            Token::Less if reads(tokens, at) => {
                 out.push(file(Mode::Read, next, tokens.get(at + 2)))
             }
             Token::More if printing == Some(depth) => {
@@ -313,8 +375,12 @@ enum Token<'s> {
     Lost,
 }
 
-fn tokens(program: &str) -> Vec<Token<'_>> {
+/// The tokens, and how many slashes could be read in two ways.
+fn tokens(program: &str, reading: Reading) -> (Vec<Token<'_>>, usize) {
     let mut out: Vec<Token> = Vec::new();
+    // For each open bracket, whether it is the head of an `if` or a loop; and for the last that was closed.
+    let (mut open, mut head) = (Vec::new(), false);
+    let mut doubts = 0;
     let mut rest = program;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or("");
@@ -327,12 +393,37 @@ fn tokens(program: &str) -> Vec<Token<'_>> {
                 Some((text, len)) => (Some(Token::Text(text)), len + 1),
                 None => (Some(Token::Lost), rest.len()),
             },
-            '/' if regex_begins(out.last()) => match regex(after) {
-                Some(len) => (Some(Token::Value), len + 1),
-                None => (Some(Token::Lost), rest.len()),
-            },
-            '(' | '[' => (Some(Token::Open), 1),
-            ')' | ']' => (Some(Token::Close), 1),
+            '/' if regex_begins(out.last(), head, reading.regex, &mut doubts) => {
+                match regex(after, reading.brackets) {
+                    Some(len) => (Some(Token::Value), len + 1),
+                    None => (Some(Token::Lost), rest.len()),
+                }
+            }
+            '(' | '[' => {
+                open.push(
+                    c == '('
+                        && matches!(
+                            out.last(),
+                            Some(Token::Name("if" | "while" | "for" | "switch"))
+                        ),
+                );
+                (Some(Token::Open), 1)
+            }
+            ')' | ']' => {
+                head = open.pop().unwrap_or_default();
+                (Some(Token::Close), 1)
+            }
+            // `x++ / 2`: what stands before it is still a value.
+            '+' | '-' if second == Some(c) => {
+                let value = match out.last() {
+                    Some(Token::Name(name)) => !is_keyword(name),
+                    Some(Token::Close) => !head,
+                    Some(Token::Value) => true,
+                    _ => false,
+                };
+                let token = if value { Token::Value } else { Token::Operator };
+                (Some(token), 2)
+            }
             '{' | '}' | ';' | '\n' => (Some(Token::End), 1),
             '|' if second == Some('|') => (Some(Token::Operator), 2),
             '|' => (Some(Token::Pipe), if second == Some('&') { 2 } else { 1 }),
@@ -357,7 +448,7 @@ fn tokens(program: &str) -> Vec<Token<'_>> {
         out.extend(token);
         rest = rest.get(taken..).unwrap_or("");
     }
-    out
+    (out, doubts)
 }
 
 fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
@@ -365,15 +456,26 @@ fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
 }
 
 /// A `/` begins a regular expression where no value stands before it.
-fn regex_begins(before: Option<&Token>) -> bool {
+fn regex_begins(before: Option<&Token>, head: bool, either: bool, doubts: &mut usize) -> bool {
     match before {
-        Some(Token::Name(name)) => matches!(
-            *name,
-            "print" | "printf" | "return" | "getline" | "in" | "case"
-        ),
-        Some(Token::Text(_) | Token::Close | Token::Value) => false,
+        Some(Token::Name("getline")) => {
+            *doubts += 1;
+            either
+        }
+        Some(Token::Name(name)) => is_keyword(name),
+        // `if (x) /y/` against `(x) / y`.
+        Some(Token::Close) => head,
+        Some(Token::Text(_) | Token::Value) => false,
         _ => true,
     }
+}
+
+/// Words after which a value begins.
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "print" | "printf" | "return" | "in" | "case" | "else" | "do" | "exit" | "delete"
+    )
 }
 
 /// A string's text and its length with the closing quote.
@@ -397,20 +499,44 @@ fn string(rest: &str) -> Option<(String, usize)> {
 }
 
 /// The length of a regular expression with its closing slash.
-fn regex(rest: &str) -> Option<usize> {
-    let mut chars = rest.char_indices();
+fn regex(rest: &str, brackets: Brackets) -> Option<usize> {
+    let bytes = rest.as_bytes();
     let mut class = false;
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '/' if !class => return Some(at + 1),
-            '\\' => {
-                chars.next()?;
+    let mut at = 0;
+    loop {
+        match *bytes.get(at)? {
+            b'/' if !class => return Some(at + 1),
+            b'\\' => {
+                bytes.get(at + 1)?;
+                at += 1;
             }
-            '[' => class = true,
-            ']' => class = false,
-            '\n' => return None,
+            b'[' if !class && brackets != Brackets::Letters => {
+                class = true;
+                if brackets == Brackets::Whole {
+                    at += usize::from(bytes.get(at + 1) == Some(&b'^'));
+                    at += usize::from(bytes.get(at + 1) == Some(&b']'));
+                }
+            }
+            b'[' if class
+                && brackets == Brackets::Whole
+                && matches!(bytes.get(at + 1), Some(b':' | b'.' | b'=')) =>
+            {
+                let kind = *bytes.get(at + 1)?;
+                let inside = bytes.get(at + 2..)?;
+                // `[:alpha:]`; without its end it is a bracket like any other character.
+                let close = inside
+                    .iter()
+                    .take(16)
+                    .zip(inside.iter().skip(1))
+                    .position(|(&a, &b)| a == kind && b == b']');
+                if let Some(close) = close {
+                    at += close + 3;
+                }
+            }
+            b']' => class = false,
+            b'\n' => return None,
             _ => {}
         }
+        at += 1;
     }
-    None
 }

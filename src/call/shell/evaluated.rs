@@ -1,0 +1,249 @@
+//! Texts that the shell takes for code although they stand in a variable or an argument.
+//!
+//! Arithmetic evaluates what a name holds, and in that text the subscript of `a[$(rm x)]` is expanded; so do
+//! `test -v`, `printf -v`, `${x:n}`, `${!x}` and their like. Which variable such a text ends up in is not
+//! followed: a text of that kind that the script keeps anywhere, and arithmetic on names anywhere in it, are
+//! enough to say that it may run. `PS4` and `PROMPT_COMMAND` are expanded or run as they are.
+
+use std::rc::Rc;
+
+use super::commands::Level;
+use super::effects::{Outcome, Starts};
+use super::env::{Env, Value};
+use super::parse::{self, DEEPEST};
+use super::script::{Input, Walker};
+use super::syntax::{Origin, Part, Tree};
+use super::words;
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
+
+/// Texts that are told one by one.
+const TRAPS: usize = 8;
+
+impl Walker<'_> {
+    /// A word is evaluated as it stands.
+    pub fn evaluated(&mut self, word: &Word, env: &Env) {
+        let text = spelled(word);
+        if is_trap(&text) {
+            self.opaque(
+                "a value is evaluated, and there is a command in it",
+                word.span,
+            );
+            self.template(&text, word.span, "arithmetic", env);
+            if self.told.len() < TRAPS {
+                self.told.push(text);
+            }
+        }
+    }
+
+    /// Arithmetic whose text is put together: `$((a[$x]))` where `x` holds `$(rm y)`.
+    pub fn computed(&mut self, tree: &Tree, parts: &[Part], span: Span, env: &Env) {
+        let written = tree.of(span);
+        if written.contains('$') && !matches!(parts, [Part::Text(_)]) {
+            let word = words::heredoc(tree, parts, span, &mut env.clone());
+            self.evaluated(&word, env);
+        }
+    }
+
+    /// The words of a test: some of its operators evaluate.
+    pub fn tested(&mut self, words: &[Word], env: &Env) {
+        for word in words {
+            self.evaluated(word, env);
+            self.arithmetic |= match word.text() {
+                Some(text) => {
+                    matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v")
+                        || text.contains('[')
+                }
+                None => false,
+            };
+        }
+    }
+
+    /// A name that a command sets or looks at may have a subscript.
+    pub fn named(&mut self, word: &Word, env: &Env) {
+        self.evaluated(word, env);
+        self.arithmetic |= word.text().is_none_or(|text| text.contains('['));
+    }
+
+    /// A subscript is evaluated unless it is a number, `@` or `*`.
+    pub fn subscript(&mut self, tree: &Tree, parts: Option<&[Part]>) {
+        self.arithmetic |= match parts {
+            None | Some([]) => false,
+            Some([Part::Text(span)]) => {
+                let text = tree.of(*span);
+                !matches!(text, "@" | "*") && !text.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            Some(_) => true,
+        };
+    }
+
+    /// A word is kept in a variable, or handed to what may keep it.
+    pub fn kept(&mut self, word: &Word) {
+        // Most words are short and have no bracket.
+        let bracket = word
+            .pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Text(text) if text.contains(['[', '\\'])));
+        if bracket {
+            self.kept_text(&spelled(word), word.span);
+        }
+    }
+
+    pub fn kept_input(&mut self, input: &Input) {
+        if let Input::Text { text, origin, .. } = input {
+            let span = match origin {
+                Origin::Verbatim(base) => Span::new(*base, base + text.len()),
+                Origin::Computed(span) => *span,
+            };
+            for line in text.lines() {
+                self.kept_text(line, span);
+            }
+        }
+    }
+
+    fn kept_text(&mut self, text: &str, span: Span) {
+        if self.traps.len() <= TRAPS
+            && is_trap(text)
+            && !self.traps.iter().any(|(known, _)| known == text)
+        {
+            self.traps.push((text.to_owned(), span));
+        }
+    }
+
+    /// The words of a command that may keep them: the shell's own, functions, `echo` in a substitution.
+    pub fn keeps(
+        &mut self,
+        found: &[Word],
+        outcome: &Outcome,
+        function: bool,
+        input: &Input,
+        level: Level,
+    ) {
+        let name = found.first().and_then(Word::text).unwrap_or_default();
+        // Their texts are scripts, and judged as such.
+        if matches!(name, "eval" | "trap" | "alias") {
+            return;
+        }
+        let own = level.shell && (super::builtins::is_builtin(name) || name == "echo");
+        if !own && !function && outcome.starts.is_empty() && self.substituted == 0 {
+            return;
+        }
+        if matches!(name, "read" | "mapfile" | "readarray") || self.substituted > 0 {
+            self.kept_input(input);
+        }
+        for (index, word) in found.iter().enumerate().skip(1) {
+            let script = outcome.starts.iter().any(|start| match start {
+                Starts::Script { word, .. } | Starts::Value { at: word, .. } => *word == index,
+                Starts::Joined { from, end, .. } => (*from..*end).contains(&index),
+                _ => false,
+            });
+            if !script {
+                self.kept(word);
+            }
+        }
+    }
+
+    /// The end of the line: texts that were kept, and arithmetic that may meet them.
+    pub fn trapped(&mut self, env: &Env) {
+        if !self.arithmetic {
+            return;
+        }
+        let traps = std::mem::take(&mut self.traps);
+        for (text, span) in traps {
+            if self.told.contains(&text) {
+                continue;
+            }
+            self.opaque(
+                "arithmetic may evaluate a value, and there is a command in it",
+                span,
+            );
+            self.template(&text, span, "arithmetic", env);
+        }
+    }
+
+    /// A variable was set whose text the shell expands or runs.
+    pub fn prompt(&mut self, name: &str, value: &Value, env: &Env) {
+        let word = match value {
+            Value::Known(word) => word,
+            Value::Unset => return,
+            Value::Unknown => {
+                let span = Span::new(0, self.line.len());
+                self.opaque(format!("{name} holds a text that is run"), span);
+                return;
+            }
+        };
+        let text = word.shown();
+        if word.text().is_none() {
+            self.opaque(format!("{name} holds a text that is run"), word.span);
+        }
+        if name == "PROMPT_COMMAND" {
+            let origin = self.origin(word, &text);
+            self.via.push(name.to_owned());
+            self.script(&text, origin, &mut env.clone(), &Input::Inherited);
+            self.via.pop();
+        } else if text.contains(['$', '`']) {
+            self.template(&text, word.span, name, env);
+        }
+    }
+
+    /// A quoted text is read again by a command that declares arrays.
+    pub fn again(&mut self, text: &str, span: Span, env: &Env) {
+        self.opaque(
+            "a quoted array is read again, and there is an expansion in it",
+            span,
+        );
+        self.template(text, span, "declare", env);
+    }
+
+    /// What the substitutions in a text run that is expanded.
+    fn template(&mut self, text: &str, span: Span, via: &str, env: &Env) {
+        if self.depth >= DEEPEST {
+            self.opaque("nested too deeply", span);
+            return;
+        }
+        let tree = Rc::new(parse::template(
+            text,
+            Origin::Computed(span),
+            self.depth + 1,
+        ));
+        for flaw in &tree.flaws {
+            self.opaque(flaw.why, span);
+        }
+        self.depth += 1;
+        self.via.push(via.to_owned());
+        let mut inner = env.clone();
+        for heredoc in &tree.heredocs {
+            self.parts(&tree, &heredoc.parts, &mut inner);
+        }
+        self.via.pop();
+        self.depth -= 1;
+    }
+}
+
+/// A word's text, a name in the place of what cannot be computed.
+fn spelled(word: &Word) -> String {
+    word.pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text,
+            Piece::Class(text) => text,
+            _ => "a",
+        })
+        .collect()
+}
+
+/// Whether a text holds the element of an array with an expansion in its subscript. `printf` may make the
+/// bracket out of a backslash.
+fn is_trap(text: &str) -> bool {
+    let expands = |rest: &str| rest.contains("$(") || rest.contains('`') || rest.contains("${");
+    let after = |open: &str| {
+        text.match_indices(open).find(|(at, _)| {
+            at.checked_sub(1)
+                .and_then(|before| text.as_bytes().get(before))
+                .is_some_and(|&byte| parse::is_name_byte(byte))
+        })
+    };
+    ["[", "\\x5b", "\\x5B", "\\133", "\\0133"]
+        .into_iter()
+        .any(|open| after(open).is_some_and(|(at, _)| text.get(at..).is_some_and(expands)))
+}
