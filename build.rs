@@ -412,7 +412,7 @@ fn signature(line: &str) -> Result<String> {
     ))
 }
 
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 46] = [
     "text",
     "maybe",
     "read",
@@ -452,6 +452,13 @@ const KINDS: [&str; 39] = [
     "key",
     "module",
     "split",
+    "verb",
+    "target",
+    "repository",
+    "image",
+    "lookup",
+    "query",
+    "build-flags",
 ];
 
 /// `write!` → a `Slot`.
