@@ -495,7 +495,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 39] = [
+const KINDS: [&str; 46] = [
     "text",
     "maybe",
     "read",
@@ -535,6 +535,13 @@ const KINDS: [&str; 39] = [
     "key",
     "module",
     "split",
+    "verb",
+    "target",
+    "repository",
+    "image",
+    "lookup",
+    "query",
+    "build-flags",
 ];
 
 /// `write!` → a `Slot`.

@@ -239,6 +239,20 @@ pub enum Kind {
     Module,
     /// A command line in one word, options of the same program added (`env -S`).
     Split,
+    /// A word that chooses what a runner does: options before it are no words of a pattern (`make -s deploy`).
+    Verb,
+    /// What a runner builds or runs: a path, or code from elsewhere (`pkg@version`, `https://…`, `npm:…`).
+    Target,
+    /// A remote by name, or written out: a host or a path (`git fetch https://…`).
+    Repository,
+    /// A container image: a host, where its first part looks like one (`registry.example:5000/a`).
+    Image,
+    /// A name that is looked up, or `@server` (`dig`).
+    Lookup,
+    /// A filter of `jq` or `yq`: it may read files.
+    Query,
+    /// Flags for a compiler or linker in one word (`go build -ldflags`).
+    BuildFlags,
 }
 
 /// An option.

@@ -330,9 +330,13 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         } else if let Some((kind, option)) = replaced {
             (slot, naming) = (kind, option);
         }
+        if *at > dashes && slot.kind == Kind::Revision {
+            judge.pathspec(word, *at);
+            paths += 1;
+            continue;
+        }
         if *at > dashes {
             slot.kind = match slot.kind {
-                Kind::Revision => Kind::Read,
                 Kind::Tree => Kind::WriteBelow,
                 kind => kind,
             };

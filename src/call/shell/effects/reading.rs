@@ -57,12 +57,20 @@ impl Reading {
     }
 
     /// What an option makes of the operands, and where it stands.
+    ///
+    /// Of several the gravest counts, the first of equals: `git clean -n --no-dry-run` deletes.
     pub fn replaced(&self) -> Option<(Slot, usize)> {
-        self.found.iter().find_map(|found| {
-            found.spec.sets.iter().find_map(|set| match set {
+        let all = self.found.iter().flat_map(|found| {
+            found.spec.sets.iter().filter_map(|set| match set {
                 Set::Rest(slot) => Some((*slot, found.at)),
                 _ => None,
             })
+        });
+        all.rev().max_by_key(|(slot, _)| {
+            matches!(
+                slot.kind,
+                Kind::Write | Kind::WriteBelow | Kind::WriteInto | Kind::Both | Kind::BothBelow
+            )
         })
     }
 
@@ -142,6 +150,19 @@ impl Reader<'_> {
                 } else {
                     self.cluster(word, at, 1)
                 }
+            } else if prefix.len() > 1
+                && prefix.starts_with('+')
+                && let Some(spec) = self.spec("+")
+            {
+                // `vim +COMMAND`.
+                self.at = at + 1;
+                self.role(at, Role::Option);
+                let value = Value {
+                    word: cut(word, 1),
+                    at,
+                    whole: false,
+                };
+                self.option(spec, "+", Some(value), at);
             } else if prefix.len() > 1
                 && prefix.starts_with('+')
                 && self.spec(prefix.get(..2).unwrap_or("")).is_some()
@@ -258,6 +279,33 @@ impl Reader<'_> {
             self.ended |= entry.style == Style::Posix;
             return;
         }
+        // `make V=1 -s deploy`, `aws --profile x s3 rm`: what is before the word that chooses is none of its words.
+        let chosen = self.reading.operands.iter().filter(|at| {
+            !self
+                .words
+                .get(**at)
+                .is_some_and(|word| word.prefix().contains('='))
+        });
+        let nth = chosen.count();
+        let verb = entry
+            .operands
+            .and_then(|signature| signature.first.get(nth));
+        if verb.is_some_and(|slot| slot.kind == Kind::Verb) && !word.prefix().contains('=') {
+            self.reading.hidden = self
+                .reading
+                .hidden
+                .or(self.unlisted.filter(|option| option + 1 == at));
+            self.skip_before(at);
+            self.role(at, Role::Subcommand);
+        }
+        let script = entry.starts == Start::Code
+            && self.reading.operands.is_empty()
+            && ![Set::NoFirst, Set::Stop, Set::End]
+                .iter()
+                .any(|set| self.reading.sets(*set));
+        if script {
+            self.skip_before(at);
+        }
         self.reading.operands.push(at);
         if entry.style == Style::Posix
             || matches!(entry.starts, Start::Shell | Start::Code | Start::Source)
@@ -351,11 +399,13 @@ impl Reader<'_> {
                 single,
                 spec.names.texts().find(|known| name.starts_with(known)),
             ) {
-                (true, Some(known)) if known.len() < name.len() => Some(Value {
-                    word: cut(word, known.len()),
-                    at,
-                    whole: false,
-                }),
+                (true, Some(known)) if known.len() < name.len() && !spec.names.contains(&name) => {
+                    Some(Value {
+                        word: cut(word, known.len()),
+                        at,
+                        whole: false,
+                    })
+                }
                 _ => None,
             }
         });
@@ -542,7 +592,26 @@ impl Reader<'_> {
         if spec.sets.contains(&Set::End) {
             self.ended = true;
         }
+        // `python -m pip install x`: the module is a program.
+        let module = value
+            .as_ref()
+            .filter(|value| spec.slot.kind == Kind::Module && value.whole)
+            .filter(|value| {
+                value
+                    .word
+                    .text()
+                    .is_some_and(super::values::starts_as_module)
+            })
+            .map(|value| value.at);
         self.reading.found.push(Found { spec, at, value });
+        if let Some(module) = module {
+            self.skip_before(at);
+            self.reading.rest = Some(module);
+            for at in module..self.words.len() {
+                self.role(at, Role::Rest);
+            }
+            self.at = self.words.len();
+        }
     }
 
     /// The words of `-exec` up to `;`, or to `+` after `{}`.

@@ -172,6 +172,16 @@ fn code(
     let mut taken = 0;
     if !skips {
         match first {
+            // `deno run https://…`: no file of this machine.
+            Some((at, word))
+                if word.prefix().contains("://")
+                    || word.prefix().starts_with("npm:")
+                    || word.prefix().starts_with("jsr:") =>
+            {
+                judge.escalate("runs code from elsewhere", at);
+                judge.starts.push((at, Starts::Code { word: at }));
+                taken = 1;
+            }
             Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
                 judge.value(
                     Slot {

@@ -137,19 +137,24 @@ impl<'w> Judge<'w> {
                 ));
             }
             Kind::Dir => {
-                let what = What::Name {
-                    reach: Reach::Itself,
-                };
-                self.effects.push((
-                    at,
-                    Effect {
-                        what,
-                        value: word.clone(),
-                        naming: named,
-                    },
-                ));
+                // What a program finds there it reads, and often runs: `make -C`, `git -C`.
+                self.path(word, at, named, Mode::Read, Reach::Itself, true);
             }
-            Kind::Host | Kind::Url => self.host(word, at, named),
+            Kind::Host => self.host(word, at, named),
+            Kind::Url => {
+                let scheme = word.prefix().split_once("://").map(|(scheme, _)| scheme);
+                let sends = [
+                    "gopher", "gophers", "telnet", "dict", "smtp", "smtps", "imap", "imaps",
+                    "pop3", "pop3s", "ldap", "ldaps", "mqtt", "mqtts", "rtsp", "rtmp", "tftp",
+                    "smb", "smbs", "ws", "wss",
+                ];
+                if scheme
+                    .is_some_and(|scheme| sends.contains(&scheme.to_ascii_lowercase().as_str()))
+                {
+                    self.escalate("speaks a protocol that sends what the URL says", at);
+                }
+                self.host(word, at, named);
+            }
             Kind::RemoteRead | Kind::RemoteWrite => {
                 self.remote(word, at, named, slot.kind == Kind::RemoteWrite)
             }
@@ -211,6 +216,35 @@ impl<'w> Judge<'w> {
             Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
+            Kind::Verb => {
+                self.assign(word, at);
+                // `jest src/a.test.js` of a runner whose first operand may be a path.
+                if !word.prefix().contains('=')
+                    && (word.shown().contains(['/', '.']) || word.text().is_none())
+                {
+                    self.maybe(word, at);
+                }
+            }
+            Kind::Target => self.target(word, at),
+            Kind::Repository => self.repository(word, at, named),
+            Kind::Image => self.image(word, at),
+            Kind::Lookup => self.lookup(word, at),
+            Kind::Query => self.query(word, at),
+            Kind::BuildFlags => {
+                let shown = word.shown();
+                let runs = [
+                    "-ext",
+                    "-plugin",
+                    "-load",
+                    "-wrapper",
+                    "-specs",
+                    "-toolexec",
+                    "-B",
+                ];
+                if word.is_unknown() || runs.iter().any(|flag| shown.contains(flag)) {
+                    self.escalate("its flags may run another program", naming);
+                }
+            }
         }
     }
 
@@ -325,15 +359,55 @@ impl<'w> Judge<'w> {
         if word.pieces.is_empty() {
             return;
         }
-        let value = match word.prefix().split_once(':') {
-            Some((revision, _)) => cut(word, revision.len() + 1),
-            None => word.clone(),
+        let prefix = word.prefix();
+        // `:/path` from the top, `:0:path` of the index, `:function:path`, `REV:path`.
+        let skipped = match prefix.strip_prefix(':') {
+            Some(rest) if rest.starts_with('/') => 2,
+            Some(rest) => rest.find(':').map_or(1, |end| end + 2),
+            None => prefix.find(':').map_or(0, |end| end + 1),
         };
+        let value = cut(word, skipped);
         if value.pieces.is_empty() {
             return;
         }
+        // No revision is spelled like a path that leaves the folder: `git diff /a /b` compares files.
+        let certain = outside(&value);
         let value = self.placed(&value);
-        self.path(&value, at, None, Mode::Read, Reach::Itself, false);
+        self.path(&value, at, None, Mode::Read, Reach::Itself, certain);
+    }
+
+    /// A path behind `--`, as git reads it: `:/a` from the top, `:(glob)a`, and its own `*`, which reaches dot files.
+    pub fn pathspec(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        let skipped = match prefix.strip_prefix(':') {
+            Some(rest) if rest.starts_with('(') => rest.find(')').map_or(0, |end| end + 2),
+            Some(rest) => 1 + rest.len() - rest.trim_start_matches(['/', ':']).len(),
+            None => 0,
+        };
+        let value = cut(word, skipped);
+        let mut all = vec![value.clone()];
+        if let Some((before, after)) = value.text().and_then(|text| text.split_once('*')) {
+            let piece = |text: &str| (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
+            let glob = |before: &str| Word {
+                pieces: piece(before)
+                    .into_iter()
+                    .chain([Piece::Star])
+                    .chain(piece(after))
+                    .collect(),
+                ..value.clone()
+            };
+            all = vec![glob(before)];
+            if before.is_empty() || before.ends_with('/') {
+                all.push(match after.starts_with('.') {
+                    true => Word::known(format!("{before}{after}"), value.span),
+                    false => glob(&format!("{before}.")),
+                });
+            }
+        }
+        for value in all {
+            let value = self.placed(&value);
+            self.path(&value, at, None, Mode::Read, Reach::Itself, true);
+        }
     }
 
     fn script(&mut self, word: &Word, at: usize, whole: bool) {
@@ -505,17 +579,13 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// `python -m pip`: the module is a program that the table knows as one that changes the system.
+    /// `python -m pip`: the module is a program that the table knows.
     fn module(&mut self, word: &Word, at: usize, whole: bool) {
-        if whole
-            && word.text().is_some_and(|text| {
-                matches!(
-                    text,
-                    "pip" | "pip3" | "ensurepip" | "uv" | "pipx" | "poetry"
-                )
-            })
-        {
-            self.starts.push((
+        if !word.text().is_some_and(starts_as_module) {
+            return;
+        }
+        if whole {
+            return self.starts.push((
                 at,
                 Starts::Words {
                     from: at,
@@ -524,7 +594,160 @@ impl<'w> Judge<'w> {
                 },
             ));
         }
+        // `python -mpip install x`: the program is no word of its own.
+        let rest = self.words.get(at + 1..).unwrap_or_default();
+        let words: Option<Vec<String>> = std::iter::once(word)
+            .chain(rest)
+            .map(|word| Some(format!("'{}'", word.text()?.replace('\'', "'\\''"))))
+            .collect();
+        let starts = match words {
+            Some(words) => Starts::Value {
+                script: Word::known(words.join(" "), word.span),
+                at,
+            },
+            None => Starts::Opaque(format!(
+                "the words of `{}` cannot be computed",
+                word.shown()
+            )),
+        };
+        self.starts.push((at, starts));
     }
+
+    /// A path of the project, or code from elsewhere.
+    fn target(&mut self, word: &Word, at: usize) {
+        let shown = word.shown();
+        if elsewhere(&shown) {
+            return self.escalate("runs code from elsewhere", at);
+        }
+        match outside(word) {
+            true => {
+                let word = self.placed(word);
+                self.path(&word, at, None, Mode::Read, Reach::Itself, true);
+            }
+            false => self.maybe(word, at),
+        }
+    }
+
+    /// A remote's name says nothing; a URL, `host:path` and a path do.
+    fn repository(&mut self, word: &Word, at: usize, naming: Option<usize>) {
+        let prefix = word.prefix();
+        // `ext::sh -c …` runs a command.
+        if prefix.contains("::") {
+            return self.escalate("uses a remote helper, which may run a command", at);
+        }
+        let path = prefix.starts_with(['/', '.', '~']);
+        if prefix.contains("://") || colon(word).is_some() || path {
+            self.remote(word, at, naming, false);
+        }
+    }
+
+    fn image(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        let Some((first, _)) = prefix.split_once('/') else {
+            return;
+        };
+        if first == "localhost" || first.contains(['.', ':']) {
+            self.host(&Word::known(first, word.span), at, None);
+        }
+    }
+
+    /// `@server`, a name; `+short` and a type such as `MX` are none.
+    fn lookup(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        if prefix.starts_with('@') {
+            return self.host(&cut(word, 1), at, None);
+        }
+        let kind = !prefix.is_empty()
+            && prefix
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        if !prefix.starts_with('+') && !(kind && word.text().is_some()) {
+            self.host(word, at, None);
+        }
+    }
+
+    /// Files that a filter of `jq` (`import "x" as y;`) or `yq` (`load("x")`) reads.
+    fn query(&mut self, word: &Word, at: usize) {
+        if word.is_unknown() && word.prefix().trim().is_empty() {
+            return self.escalate("its filter cannot be computed: it may read files", at);
+        }
+        let shown = word.shown();
+        let start = shown.trim_start();
+        if ["import", "include", "module"].iter().any(|word| {
+            start
+                .strip_prefix(word)
+                .is_some_and(|rest| rest.trim_start().starts_with(['"', '{']))
+        }) {
+            self.escalate("its filter loads other files", at);
+        }
+        let mut rest = shown.as_str();
+        while let Some(found) = rest.find("load") {
+            rest = rest.get(found + "load".len()..).unwrap_or("");
+            let name = match rest.starts_with('_') {
+                true => rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_'),
+                false => rest,
+            };
+            let Some(argument) = name.trim_start().strip_prefix('(') else {
+                continue;
+            };
+            let literal = argument
+                .trim_start()
+                .strip_prefix('"')
+                .and_then(|text| text.split_once('"'))
+                .filter(|(file, after)| {
+                    !file.contains(['\\', '$']) && after.trim_start().starts_with(')')
+                });
+            match literal {
+                Some((file, _)) => {
+                    let file = self.placed(&Word::known(file, word.span));
+                    self.path(&file, at, None, Mode::Read, Reach::Itself, true);
+                }
+                None => self.escalate("its filter loads a file that cannot be named", at),
+            }
+        }
+    }
+}
+
+/// A module of Python, or a tool of `cmake -E`, that is a program of the table.
+pub(super) fn starts_as_module(name: &str) -> bool {
+    matches!(
+        name,
+        "pip"
+            | "pip3"
+            | "ensurepip"
+            | "uv"
+            | "pipx"
+            | "poetry"
+            | "pytest"
+            | "mypy"
+            | "ruff"
+            | "black"
+            | "isort"
+            | "flake8"
+            | "pylint"
+            | "rm"
+            | "env"
+            | "time"
+    )
+}
+
+/// Code that is fetched: a URL, `npm:x`, `package@version`.
+pub(super) fn elsewhere(text: &str) -> bool {
+    text.contains("://")
+        || ["npm:", "jsr:", "git+", "data:", "node:"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme))
+        || text.find('@').is_some_and(|at| at > 0)
+        || text.matches(':').count() > 1
+}
+
+/// Surely a path, and one that leaves the folder.
+fn outside(word: &Word) -> bool {
+    let prefix = word.prefix();
+    prefix.starts_with('/')
+        || prefix.starts_with("~/")
+        || prefix.starts_with("../")
+        || word.text() == Some("..")
 }
 
 /// A path seen from a folder.
