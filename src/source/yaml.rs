@@ -208,7 +208,9 @@ impl Reader<'_> {
                 let message = format!("no anchor `&{name}` stands before this");
                 let finding = Finding::error("syntax", message, self.source, span)
                     .label("a `*` in front is a reference")
-                    .help(format!("put a pattern that starts with `*` in quotes: `\"*{name}\"`"));
+                    .help(format!(
+                        "put a pattern that starts with `*` in quotes: `\"*{name}\"`"
+                    ));
                 self.findings.push(finding);
                 self.push(None)
             }

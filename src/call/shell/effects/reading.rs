@@ -289,7 +289,7 @@ impl Reader<'_> {
         let nth = chosen.count();
         let verb = entry
             .operands
-            .and_then(|signature| signature.first.get(nth));
+            .and_then(|signature| signature.first.as_slice().get(nth));
         if verb.is_some_and(|slot| slot.kind == Kind::Verb) && !word.prefix().contains('=') {
             self.reading.hidden = self
                 .reading
@@ -399,7 +399,7 @@ impl Reader<'_> {
                 single,
                 spec.names.texts().find(|known| name.starts_with(known)),
             ) {
-                (true, Some(known)) if known.len() < name.len() && !spec.names.contains(&name) => {
+                (true, Some(known)) if known.len() < name.len() && !spec.names.has(name) => {
                     Some(Value {
                         word: cut(word, known.len()),
                         at,
