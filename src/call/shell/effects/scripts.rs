@@ -168,7 +168,15 @@ impl Sed<'_> {
             }
             's' => {
                 let mark = self.next()?;
+                let old = self.rest;
                 self.delimited(mark, true)?;
+                // `s/.*/rm x/e`: nothing of the line is left beside what takes its place.
+                let whole = [".*", "^.*", ".*$", "^.*$", "^.+$", "..*"]
+                    .iter()
+                    .any(|regex| {
+                        old.strip_prefix(regex)
+                            .is_some_and(|rest| rest.starts_with(mark))
+                    });
                 let from = self.rest;
                 self.delimited(mark, false)?;
                 // What takes the place of the match, without its closing mark.
@@ -183,8 +191,8 @@ impl Sed<'_> {
                         }
                         Some('e') => {
                             self.next();
-                            // Where the match is all of the line, this is the command.
-                            let constant = !new.contains(['&', '\\']) && !new.trim().is_empty();
+                            let constant =
+                                whole && !new.contains(['&', '\\']) && !new.trim().is_empty();
                             self.out.push(Touch::Runs(constant.then(|| new.to_owned())));
                         }
                         Some('w') => {
