@@ -136,7 +136,12 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     for found in &reading.found {
         value_of(&reading, found, entry, &mut judge);
     }
+    let runs = runs(&reading);
     for (at, value) in &reading.loose {
+        // What a runner takes from elsewhere by an option that nobody listed may be code.
+        if runs && (super::values::outside(value) || value.prefix().contains("://")) {
+            judge.escalate("an option that is not known takes a path", *at);
+        }
         judge.value(
             Slot {
                 kind: Kind::Maybe,
@@ -261,6 +266,12 @@ fn folder(reading: &Reading) -> Option<Word> {
         .reduce(|base, next| super::values::join(&base, &next))
 }
 
+/// Whether the program runs code of the project by itself.
+fn runs(reading: &Reading) -> bool {
+    let does = reading.entries.iter().rev().find_map(|entry| entry.does);
+    does == Some(Does::Runs)
+}
+
 /// The operands, each as the entry says; returns how many were paths.
 fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) -> usize {
     let started = match entry.starts {
@@ -348,6 +359,10 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
             && reading.doubt.is_some_and(|doubt| doubt < *at)
         {
             slot.kind = Kind::Maybe;
+        }
+        // What a runner is given of another folder it reads, and often runs.
+        if slot.kind == Kind::Maybe && super::values::outside(word) && runs(reading) {
+            slot.kind = Kind::Read;
         }
         paths += usize::from(!matches!(slot.kind, Kind::Text | Kind::Sed | Kind::Awk));
         if !(started && entry.transparent && slot.kind == Kind::Text) {

@@ -661,7 +661,8 @@ impl<'w> Judge<'w> {
             && prefix
                 .bytes()
                 .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-        if !prefix.starts_with('+') && !(kind && word.text().is_some()) {
+        let word_of_dig = prefix.starts_with('+') || (kind && word.text().is_some());
+        if !word_of_dig {
             self.host(word, at, None);
         }
     }
@@ -742,7 +743,7 @@ pub(super) fn elsewhere(text: &str) -> bool {
 }
 
 /// Surely a path, and one that leaves the folder.
-fn outside(word: &Word) -> bool {
+pub(super) fn outside(word: &Word) -> bool {
     let prefix = word.prefix();
     prefix.starts_with('/')
         || prefix.starts_with("~/")
