@@ -4,7 +4,7 @@
 //! the subcommand, where a started command begins. Says nothing about what any of it does.
 
 use super::{Opt, Role};
-use crate::call::programs::{Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
+use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 
 /// An option of the table, found among the words.
@@ -234,6 +234,14 @@ impl Reader<'_> {
                     .hidden
                     .or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
+                // `docker container rm` is `docker rm`.
+                if let (true, Some(above), true) = (
+                    entry.transparent,
+                    self.reading.chosen.iter().rev().nth(1).copied(),
+                    self.reading.entries.len() > 2,
+                ) {
+                    self.role(above, Role::Skipped);
+                }
                 return self.role(at, Role::Subcommand);
             }
             // `cargo +nightly build`.
@@ -280,23 +288,28 @@ impl Reader<'_> {
             return;
         }
         // `make V=1 -s deploy`, `aws --profile x s3 rm`: what is before the word that chooses is none of its words.
-        let chosen = self.reading.operands.iter().filter(|at| {
-            !self
-                .words
-                .get(**at)
-                .is_some_and(|word| word.prefix().contains('='))
-        });
-        let nth = chosen.count();
+        // An assignment chooses nothing, nor does the number of `-j 4`.
+        let chooses = |word: &Word| {
+            let prefix = word.prefix();
+            let number = prefix.bytes().all(|b| b.is_ascii_digit()) && word.text().is_some();
+            !prefix.contains('=') && !number
+        };
+        let chosen = |at: &&usize| self.words.get(**at).is_some_and(chooses);
+        let nth = self.reading.operands.iter().filter(chosen).count();
         let verb = entry
             .operands
             .and_then(|signature| signature.first.as_slice().get(nth));
-        if verb.is_some_and(|slot| slot.kind == Kind::Verb) && !word.prefix().contains('=') {
+        if verb.is_some_and(|slot| slot.kind == Kind::Verb) && chooses(word) {
             self.reading.hidden = self
                 .reading
                 .hidden
                 .or(self.unlisted.filter(|option| option + 1 == at));
             self.skip_before(at);
             self.role(at, Role::Subcommand);
+            // `yarn eslint a` runs what the project has installed, unless a script has that name.
+            if nth == 0 && entry.starts == Start::Nothing && self.runs_programs(text) {
+                return self.begin(at, entry);
+            }
         }
         let script = entry.starts == Start::Code
             && self.reading.operands.is_empty()
@@ -312,6 +325,15 @@ impl Reader<'_> {
         {
             self.ended = true;
         }
+    }
+
+    /// Whether the program runs other programs by their bare names, and this is one of them.
+    fn runs_programs(&self, name: Option<&str>) -> bool {
+        let own = self.words.first().and_then(Word::text).unwrap_or("");
+        let own = own.rsplit('/').next().unwrap_or(own);
+        self.reading.entries.len() == 1
+            && matches!(own, "yarn" | "yarnpkg" | "pnpm")
+            && name.is_some_and(|name| programs::find(name).is_some())
     }
 
     /// The started command begins here.

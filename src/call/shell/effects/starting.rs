@@ -44,7 +44,17 @@ pub(super) fn starts(
         opaque(judge, stray);
     }
     match entry.starts {
-        Start::Nothing => {}
+        Start::Nothing => {
+            if let Some(from) = rest.filter(|_| {
+                !reading
+                    .found
+                    .iter()
+                    .any(|found| found.spec.slot.kind == Kind::Module)
+            }) {
+                let more = false;
+                judge.starts.push((from, Starts::Words { from, end, more }));
+            }
+        }
         Start::Opaque => {
             if operands.iter().any(|at| *at > 0) {
                 opaque(judge, 0);

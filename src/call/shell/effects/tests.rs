@@ -397,6 +397,22 @@ fn roles_of_words() {
         [Program, Skipped, Skipped, Subcommand, Option, Operand]
     );
     assert_eq!(
+        roles("docker container rm x"),
+        [Program, Skipped, Subcommand, Operand]
+    );
+    assert_eq!(
+        roles("make -C x -j 4 -s all"),
+        [
+            Program, Skipped, Skipped, Skipped, Skipped, Skipped, Subcommand
+        ]
+    );
+    assert_eq!(
+        roles("aws --profile x s3 --region y rm a"),
+        [
+            Program, Skipped, Skipped, Subcommand, Skipped, Skipped, Subcommand, Operand
+        ]
+    );
+    assert_eq!(
         roles("docker compose -f x up"),
         [Program, Subcommand, Skipped, Skipped, Subcommand]
     );
