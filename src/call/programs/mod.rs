@@ -382,39 +382,6 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_with_and_without_versions() {
-        let all = |name| names(name).collect::<Vec<_>>();
-        assert_eq!(all("python3.12"), ["python3.12", "python3", "python"]);
-        assert_eq!(all("gcc-12"), ["gcc-12", "gcc"]);
-        assert_eq!(all("rm"), ["rm"]);
-        let known = |name| find(name).map(|program| program.name.as_str());
-        assert_eq!(known("perl5.36.0"), Some("perl"));
-        assert_eq!(known("clang-15"), Some("gcc"));
-        assert_eq!(known("gawk"), Some("awk"));
-        assert_eq!(known("7z"), Some("7z"));
-        assert_eq!(known("rm2"), None);
-        assert_eq!(known("12"), None);
-        assert_eq!(known(""), None);
-    }
-
-    #[test]
-    fn dangerous_variables_and_exceptions() {
-        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR PAGER MANPAGER EDITOR https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG AWS_ENDPOINT_URL RUSTC_WRAPPER BASH_FUNC_f%%"
-            .split(' ')
-        {
-            assert!(dangerous_variable(name), "{name}");
-        }
-        for name in "FOO CI TZ LANG PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE GIT_AUTHOR_NAME NODE_ENV CARGO_TERM_COLOR GOOS TERM".split(' ') {
-            assert!(!dangerous_variable(name), "{name}");
-        }
-    }
-}
-
 /// Whether a command that goes below a folder skips what `.gitignore` names, and follows no links there.
 pub fn heeds_gitignore(command: &Command) -> bool {
     let word = |at: usize| {
@@ -465,4 +432,37 @@ pub fn heeds_gitignore(command: &Command) -> bool {
             .options
             .iter()
             .any(|option| option.names.iter().any(|name| overrules(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_and_without_versions() {
+        let all = |name| names(name).collect::<Vec<_>>();
+        assert_eq!(all("python3.12"), ["python3.12", "python3", "python"]);
+        assert_eq!(all("gcc-12"), ["gcc-12", "gcc"]);
+        assert_eq!(all("rm"), ["rm"]);
+        let known = |name| find(name).map(|program| program.name.as_str());
+        assert_eq!(known("perl5.36.0"), Some("perl"));
+        assert_eq!(known("clang-15"), Some("gcc"));
+        assert_eq!(known("gawk"), Some("awk"));
+        assert_eq!(known("7z"), Some("7z"));
+        assert_eq!(known("rm2"), None);
+        assert_eq!(known("12"), None);
+        assert_eq!(known(""), None);
+    }
+
+    #[test]
+    fn dangerous_variables_and_exceptions() {
+        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR PAGER MANPAGER EDITOR https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG AWS_ENDPOINT_URL RUSTC_WRAPPER BASH_FUNC_f%%"
+            .split(' ')
+        {
+            assert!(dangerous_variable(name), "{name}");
+        }
+        for name in "FOO CI TZ LANG PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE GIT_AUTHOR_NAME NODE_ENV CARGO_TERM_COLOR GOOS TERM".split(' ') {
+            assert!(!dangerous_variable(name), "{name}");
+        }
+    }
 }
