@@ -158,6 +158,13 @@ pub struct Slot {
     pub named: bool,
 }
 
+impl Slot {
+    /// A value that an allow covers unnamed.
+    pub const fn of(kind: Kind) -> Self {
+        Self { kind, named: false }
+    }
+}
+
 /// What a value or an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

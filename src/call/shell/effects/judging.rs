@@ -13,10 +13,7 @@ use crate::call::programs::{
 };
 use crate::call::word::Word;
 
-const TEXT: Slot = Slot {
-    kind: Kind::Text,
-    named: false,
-};
+const TEXT: Slot = Slot::of(Kind::Text);
 
 /// What a program that the table does not know may do: its clusters are guesses, its operands may be paths.
 pub(super) fn unknown(words: &[Word]) -> Outcome {
@@ -40,28 +37,10 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
             *slot = role;
         }
         match role {
-            Role::Operand => judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            ),
+            Role::Operand => judge.value(Slot::of(Kind::Maybe), word, at, at, true),
             Role::Option if !ended => {
                 if let Some(value) = guess(word, at, &mut out.options) {
-                    judge.value(
-                        Slot {
-                            kind: Kind::Maybe,
-                            named: false,
-                        },
-                        &value,
-                        at,
-                        at,
-                        false,
-                    );
+                    judge.value(Slot::of(Kind::Maybe), &value, at, at, false);
                 }
             }
             _ => {}
@@ -142,16 +121,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         if runs && (super::values::outside(value) || value.prefix().contains("://")) {
             judge.escalate("an option that is not known takes a path", *at);
         }
-        judge.value(
-            Slot {
-                kind: Kind::Maybe,
-                named: false,
-            },
-            value,
-            *at,
-            *at,
-            false,
-        );
+        judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
     }
     if let Some(at) = reading.hidden {
         judge.escalate(

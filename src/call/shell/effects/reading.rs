@@ -383,12 +383,7 @@ impl Reader<'_> {
         if word.text().is_none() && tail.is_none() {
             // `--$X`, `--out*`: any option that begins so, with any value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown()], None, at, false);
             return;
         }
         // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
@@ -483,12 +478,7 @@ impl Reader<'_> {
             && word.text().is_some()
             && self.spec(prefix.get(..2).unwrap_or("")).is_none()
         {
-            self.reading.options.push(Opt {
-                names: vec![prefix.to_owned()],
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(vec![prefix.to_owned()], None, at, true);
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
@@ -525,12 +515,7 @@ impl Reader<'_> {
         if word.text().is_none() {
             // `-r$X`: more letters, perhaps with a value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown()], None, at, false);
         }
     }
 
@@ -556,8 +541,12 @@ impl Reader<'_> {
             }
             None => {}
         }
+        self.seen(vec![name], value, at, sure);
+    }
+
+    fn seen(&mut self, names: Vec<String>, value: Option<Word>, at: usize, sure: bool) {
         self.reading.options.push(Opt {
-            names: vec![name],
+            names,
             value,
             at,
             sure,
@@ -575,12 +564,7 @@ impl Reader<'_> {
                 .map(str::to_owned),
         );
         if spec.slot.kind == Kind::Command {
-            self.reading.options.push(Opt {
-                names,
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(names, None, at, true);
             self.reading.found.push(Found {
                 spec,
                 at,
@@ -605,12 +589,12 @@ impl Reader<'_> {
                 self.at += 1;
             }
         }
-        self.reading.options.push(Opt {
+        self.seen(
             names,
-            value: value.as_ref().map(|value| value.word.clone()),
+            value.as_ref().map(|value| value.word.clone()),
             at,
-            sure: true,
-        });
+            true,
+        );
         if spec.sets.contains(&Set::End) {
             self.ended = true;
         }
