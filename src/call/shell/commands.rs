@@ -392,6 +392,8 @@ impl Walker<'_> {
             Kind::Command(Box::new(Command {
                 words: found,
                 roles,
+                names: std::mem::take(&mut outcome.names),
+                spellings: std::mem::take(&mut outcome.spellings),
                 options: std::mem::take(&mut outcome.options),
                 assignments,
                 rest,
@@ -399,6 +401,7 @@ impl Walker<'_> {
                 launcher: level.launcher,
                 transparent: outcome.transparent,
                 known: outcome.known,
+                gitignore: outcome.gitignore,
                 escalations,
                 only_reads,
                 cwd,

@@ -3,7 +3,6 @@
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -238,7 +237,7 @@ impl Judge<'_> {
         };
         Skips {
             hidden: !hidden,
-            ignored: owner.is_some_and(programs::heeds_gitignore),
+            ignored: owner.is_some_and(|command| command.gitignore),
         }
     }
 

@@ -4,9 +4,9 @@
 //! the escalations, what is started. A program that the table does not know: [`unknown`].
 
 use super::reading::{Found, Reading};
-use super::starting;
 use super::values::Judge;
 use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use super::{spellings, starting};
 use crate::call::access::{Mode, Reach};
 use crate::call::programs::{
     Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
@@ -177,6 +177,9 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
+    out.gitignore =
+        reading.entries.iter().any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
+    (out.names, out.spellings) = spellings::of(&reading, words);
     out.roles = reading.roles;
     out.options = reading.options;
     out

@@ -234,14 +234,6 @@ impl Reader<'_> {
                     .hidden
                     .or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
-                // `docker container rm` is `docker rm`.
-                if let (true, Some(above), true) = (
-                    entry.transparent,
-                    self.reading.chosen.iter().rev().nth(1).copied(),
-                    self.reading.entries.len() > 2,
-                ) {
-                    self.role(above, Role::Skipped);
-                }
                 return self.role(at, Role::Subcommand);
             }
             // `cargo +nightly build`.
@@ -307,7 +299,8 @@ impl Reader<'_> {
             self.skip_before(at);
             self.role(at, Role::Subcommand);
             // `yarn eslint a` runs what the project has installed, unless a script has that name.
-            if nth == 0 && entry.starts == Start::Nothing && self.runs_programs(text) {
+            let program = text.is_some_and(|text| programs::find(text).is_some());
+            if nth == 0 && entry.binaries && program {
                 return self.begin(at, entry);
             }
         }
@@ -325,15 +318,6 @@ impl Reader<'_> {
         {
             self.ended = true;
         }
-    }
-
-    /// Whether the program runs other programs by their bare names, and this is one of them.
-    fn runs_programs(&self, name: Option<&str>) -> bool {
-        let own = self.words.first().and_then(Word::text).unwrap_or("");
-        let own = own.rsplit('/').next().unwrap_or(own);
-        self.reading.entries.len() == 1
-            && matches!(own, "yarn" | "yarnpkg" | "pnpm")
-            && name.is_some_and(|name| programs::find(name).is_some())
     }
 
     /// The started command begins here.
