@@ -28,9 +28,18 @@ pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
     Some(names)
 }
 
+/// What prints names, with some options or without.
+const LISTERS: &[&str] = &[
+    "find", "fd", "fdfind", "rg", "grep", "egrep", "fgrep", "git", "ls",
+];
+
 /// The names that one command prints by itself.
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
+    let program = words.first()?.text()?.rsplit('/').next()?;
+    if !LISTERS.contains(&program) {
+        return None;
+    }
     let outcome = effects::outcome(&words, Stdin::None);
     if !outcome.known
         || !outcome.only_reads
@@ -39,13 +48,12 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
     {
         return None;
     }
-    let program = words.first()?.text()?.rsplit('/').next()?;
     let has = |names: &[&str]| {
         outcome.options.iter().any(|option: &Opt| {
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
@@ -139,7 +147,7 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let keeps = match words.first()?.text()?.rsplit('/').next()? {
