@@ -50,6 +50,8 @@ pub struct Fitted {
     pub named: Vec<(usize, usize)>,
     /// The levels whose words it reaches, outermost first; never empty where the rule fits.
     pub levels: Vec<usize>,
+    /// The assignments that the pattern writes, before its program.
+    pub assigned: Vec<String>,
     /// The first words that make the fit unsure, for the message.
     pub unsure: Option<String>,
 }
@@ -58,6 +60,7 @@ const NOTHING: Fitted = Fitted {
     fit: Fit::No,
     named: Vec::new(),
     levels: Vec::new(),
+    assigned: Vec::new(),
     unsure: None,
 };
 
@@ -154,9 +157,8 @@ pub fn fit_spelled(
             if rule.only_read && !command.only_reads {
                 fitted.fit = Fit::No;
             }
-            if fitted.fit > best.fit
-                || (fitted.fit == best.fit && fitted.named.len() > best.named.len())
-            {
+            let covers = |own: &Fitted| (own.fit, own.named.len(), own.assigned.len());
+            if covers(&fitted) > covers(&best) {
                 best = fitted;
             }
         }
@@ -190,18 +192,20 @@ fn excepted(rule: &Commands, spelled: &Spelled<'_>, stance: Stance, frame: &Fram
 }
 
 /// What of a covered level an allow leaves open: escalations that its words do not name, dangerous assignments.
-pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> Option<String> {
-    for level in &fitted.levels {
+pub fn uncovered(accesses: &[Access], fitted: &Fitted) -> Option<String> {
+    for (depth, level) in fitted.levels.iter().enumerate() {
         let Some(command) = command(accesses, *level) else {
             continue;
         };
+        // The pattern was compared with the assignments of the outermost level only.
+        let writes = |name: &String| depth == 0 && fitted.assigned.contains(name);
         for escalation in &command.escalations {
             let covered = match escalation.at {
                 Trigger::Word(word) => fitted.named.contains(&(*level, word)),
                 Trigger::Assignment(index) => command
                     .assignments
                     .get(index)
-                    .is_some_and(|own| writes(patterns, &own.name)),
+                    .is_some_and(|own| writes(&own.name)),
                 Trigger::Unnamed => false,
             };
             if !covered {
@@ -213,7 +217,7 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
             .iter()
             .filter(|assignment| assignment.dangerous)
         {
-            if !writes(patterns, &assignment.name) {
+            if !writes(&assignment.name) {
                 return Some(format!("sets `{}`", assignment.name));
             }
         }
@@ -221,7 +225,7 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
         if let Some(open) = command
             .assignments
             .iter()
-            .find(|own| own.value.is_unknown() && !writes(patterns, &own.name))
+            .find(|own| own.value.is_unknown() && !writes(&own.name))
         {
             return Some(format!(
                 "sets `{}` to a value that cannot be computed",
@@ -230,12 +234,6 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
         }
     }
     None
-}
-
-fn writes(rule: &Commands, name: &str) -> bool {
-    rule.patterns
-        .iter()
-        .any(|pattern| pattern.assignments.iter().any(|(own, _)| own == name))
 }
 
 /// The command access at an index.
@@ -358,6 +356,11 @@ fn prefix(
         fit: fit.and(words),
         named,
         levels,
+        assigned: pattern
+            .assignments
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect(),
         unsure: None,
     }
 }

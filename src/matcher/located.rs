@@ -281,7 +281,14 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
                 .iter()
                 .any(|piece| matches!(piece, Piece::Below(_))) =>
             {
-                out.push(Part::Below { hidden: true })
+                out.push(Part::Below { hidden: true });
+                // `<find>.rs`: how the last name ends is known.
+                if let [.., last @ Piece::Below(_), end @ Piece::Text(_)] =
+                    component.pieces.as_slice()
+                {
+                    let end = Word::of([last.clone(), end.clone()], component.span);
+                    out.push(Part::Pattern(end));
+                }
             }
             None => out.push(Part::Pattern(component)),
         }

@@ -6,6 +6,7 @@
 use super::located::{Located, Part, Spelling};
 use super::quick::HashMap;
 use crate::call::access::Reach;
+use crate::call::word::Piece;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
@@ -320,7 +321,8 @@ fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
                 glob.tokens().first(),
                 Some(crate::policy::glob::Token::Char('.'))
             );
-            match hidden && word.prefix().is_empty() {
+            let listed = matches!(word.pieces.first(), Some(Piece::Below(_)));
+            match hidden && word.prefix().is_empty() && !listed {
                 true => Fit::No,
                 false => glob.matches(word, fold),
             }

@@ -11,6 +11,7 @@ mod cases;
 mod corpus;
 mod disk;
 mod drawing;
+mod everyday;
 mod explain;
 mod generated;
 mod laws;

@@ -325,12 +325,15 @@ impl Walker<'_> {
         // Most commands start nothing and change nothing: their words move into the access.
         let kept =
             (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
+        let listed = match outcome.starts.is_empty() {
+            true => None,
+            false => names::found_by(&found, &outcome),
+        };
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         self.effects(&outcome, at, env);
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
-            let listed = names::found_by(&outcome);
             for start in starts {
                 self.start(
                     start,
@@ -369,7 +372,13 @@ impl Walker<'_> {
         }
         let mut escalations = std::mem::take(&mut outcome.escalations);
         let only_reads = outcome.only_reads && escalations.is_empty();
-        for name in env.changed.iter() {
+        // The shell's own that start no program and read no file: no variable gives them another meaning.
+        let inert = level.shell
+            && matches!(
+                found.first().and_then(Word::text),
+                Some(":" | "true" | "false" | "echo" | "printf" | "test" | "[")
+            );
+        for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
                 what: format!("{name} was changed before it"),
                 at: Trigger::Unnamed,

@@ -5,6 +5,7 @@
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
+use super::names;
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
@@ -44,10 +45,22 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
-                if more {
+                let fed = match input {
+                    Input::Text { text, sure, .. } if more && *sure && name == "xargs" => {
+                        fed(found.get(1..from).unwrap_or_default(), &inner, text, span)
+                    }
+                    _ => None,
+                };
+                if more && fed.is_none() {
                     // Names that `find` prints, or finds itself, lie below a folder.
+                    let nul = found.iter().filter_map(Word::text).any(|word| {
+                        word == "--null" || (word.starts_with('-') && word.ends_with('0'))
+                    });
                     let names = match (input, &listed) {
-                        (_, Some(word)) | (Input::Names(word), None) => word.clone(),
+                        (_, Some(word)) => word.clone(),
+                        (Input::Names(word), None) if nul || !names::ends_with_nul(word) => {
+                            word.clone()
+                        }
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
@@ -66,17 +79,19 @@ impl Walker<'_> {
                     shell: level.shell && matches!(name.as_str(), "command" | "builtin" | "exec"),
                     functions: false,
                 };
-                self.launched += inner.len();
-                if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
-                    self.opaque("nested too deeply", span);
-                    return;
+                for inner in fed.unwrap_or_else(|| vec![inner]) {
+                    self.launched += inner.len();
+                    if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
+                        self.opaque("nested too deeply", span);
+                        return;
+                    }
+                    self.via.push(name.clone());
+                    self.depth += 1;
+                    let inside = self.run(inner, Vec::new(), env, input, level, true);
+                    self.depth -= 1;
+                    self.via.pop();
+                    self.link(at, inside);
                 }
-                self.via.push(name);
-                self.depth += 1;
-                let inside = self.run(inner, Vec::new(), env, input, level, true);
-                self.depth -= 1;
-                self.via.pop();
-                self.link(at, inside);
             }
             Starts::Script { word, args } => {
                 let Some(script) = found.get(word) else {
@@ -518,6 +533,29 @@ pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
         }
     }
     found
+}
+
+/// The commands that `xargs` makes of a text, where it takes it as plain words: with all of them, or `-n` at a time.
+fn fed(options: &[Word], command: &[Word], text: &str, span: Span) -> Option<Vec<Vec<Word>>> {
+    const MOST: usize = 64;
+    let mut each = usize::MAX;
+    let mut options = options.iter().map(Word::text);
+    while let Some(option) = options.next() {
+        each = match option?.strip_prefix("-n")? {
+            "" => options.next()??.parse().ok()?,
+            count => count.parse().ok()?,
+        };
+    }
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    if text.contains(['\\', '\'', '"']) || words.is_empty() || words.len() > MOST || each == 0 {
+        return None;
+    }
+    let place = Span::new(span.end, span.end);
+    let whole = |some: &[&str]| {
+        let fed = some.iter().map(|word| Word::known(*word, place));
+        command.iter().cloned().chain(fed).collect()
+    };
+    Some(words.chunks(each.min(MOST)).map(whole).collect())
 }
 
 /// A builtin that runs its text in the shell itself.

@@ -56,7 +56,7 @@ impl Judge<'_> {
                 });
                 continue;
             }
-            match commands::uncovered(self.accesses, &fitted, own) {
+            match commands::uncovered(self.accesses, &fitted) {
                 Some(what) => {
                     let lost = Some(format!("it does not cover a command that {what}"));
                     matched.push(Matched {
