@@ -5,11 +5,12 @@
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
+use super::names;
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::Origin;
-use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Reach, Role, Touches};
+use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -26,6 +27,7 @@ impl Walker<'_> {
         level: Level,
         at: usize,
         listed: Option<Word>,
+        mark: Option<&Word>,
     ) {
         let program = found.first().map(Word::shown).unwrap_or_default();
         let name = program.rsplit('/').next().unwrap_or_default().to_owned();
@@ -44,14 +46,24 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
+                let before = from.checked_sub(1).and_then(|at| found.get(at));
+                let apart = before
+                    .and_then(Word::text)
+                    .is_some_and(|text| matches!(text, "-execdir" | "-okdir"));
                 if more {
                     // Names that `find` prints, or finds itself, lie below a folder.
                     let names = match (input, &listed) {
+                        _ if apart => names::below(".", "find"),
                         (_, Some(word)) | (Input::Names(word), None) => word.clone(),
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
-                    if !fill(&mut inner, &names) {
+                    let mark = mark.map(|word| (word, word.text()));
+                    if let Some((word, None)) = mark {
+                        self.opaque("where names are put in cannot be computed", word.span);
+                    }
+                    let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
+                    if mark.is_empty() || !fill(&mut inner, mark, &names) {
                         inner.push(Word {
                             span: place,
                             ..names
@@ -73,7 +85,14 @@ impl Walker<'_> {
                 }
                 self.via.push(name);
                 self.depth += 1;
-                let inside = self.run(inner, Vec::new(), env, input, level, true);
+                let inside = if apart {
+                    // It runs in the folder of what is found.
+                    let mut there = env.clone();
+                    there.folders = Rc::default();
+                    self.run(inner, Vec::new(), &mut there, input, level, true)
+                } else {
+                    self.run(inner, Vec::new(), env, input, level, true)
+                };
                 self.depth -= 1;
                 self.via.pop();
                 self.link(at, inside);
@@ -495,19 +514,32 @@ fn git_aliases(found: &[Word]) -> Vec<Starts> {
     starts
 }
 
-/// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
-pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
+/// The text in whose place a launcher puts names: `xargs` has none unless it is told.
+pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
+    let braces = || Word::known("{}", Span::default());
+    if program.rsplit('/').next() != Some("xargs") {
+        return Some(braces());
+    }
+    let told = options.iter().rev().find(|option| {
+        let is = |name: &String| matches!(name.as_str(), "-I" | "-J" | "-i" | "--replace");
+        option.names.iter().any(is)
+    })?;
+    Some(told.value.clone().unwrap_or_else(braces))
+}
+
+/// Puts the names, or an unknown, in the place of each mark; false where there is none.
+fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
     let mut found = false;
     for word in inner {
-        if word.text() == Some("{}") && names.text().is_none() && !names.is_unknown() {
+        if word.text() == Some(mark) && names.text().is_none() && !names.is_unknown() {
             word.pieces.clone_from(&names.pieces);
             found = true;
-        } else if word.text().is_some_and(|text| text.contains("{}")) {
+        } else if word.text().is_some_and(|text| text.contains(mark)) {
             let mut pieces = Vec::new();
             let text = word.shown();
-            for (index, part) in text.split("{}").enumerate() {
+            for (index, part) in text.split(mark).enumerate() {
                 if index > 0 {
-                    pieces.push(Piece::Unknown("{}".to_owned()));
+                    pieces.push(Piece::Unknown(mark.to_owned()));
                 }
                 if !part.is_empty() {
                     pieces.push(Piece::Text(part.to_owned()));
