@@ -408,6 +408,8 @@ impl Walker<'_> {
             Kind::Command(Box::new(Command {
                 words: found,
                 roles,
+                names: std::mem::take(&mut outcome.names),
+                spellings: std::mem::take(&mut outcome.spellings),
                 options: std::mem::take(&mut outcome.options),
                 assignments,
                 rest,
@@ -415,6 +417,7 @@ impl Walker<'_> {
                 launcher: level.launcher,
                 transparent: outcome.transparent,
                 known: outcome.known,
+                gitignore: outcome.gitignore,
                 escalations,
                 only_reads,
                 cwd,
