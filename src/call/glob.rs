@@ -314,7 +314,14 @@ impl Unit {
                 }
                 Piece::Digits => units.push(Self::Digits),
                 Piece::Hash => units.push(Self::Hash),
-                Piece::Below(_) | Piece::Unknown(_) => units.push(Self::Any),
+                Piece::Below(_) => {
+                    // `find x` names `x` itself as well.
+                    if units.len() > 1 {
+                        units.pop_if(|unit| matches!(unit, Self::Char('/')));
+                    }
+                    units.push(Self::Any);
+                }
+                Piece::Unknown(_) => units.push(Self::Any),
             }
         }
         units

@@ -291,7 +291,8 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     )
 }
 
-fn below(folder: &str, printed_by: &str) -> Word {
+/// Some path below a folder.
+pub(super) fn below(folder: &str, printed_by: &str) -> Word {
     let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
     let mut word = Word::of(
         [start, Piece::Below(format!("<{printed_by}>"))],
