@@ -14,6 +14,8 @@ mod starting;
 mod tests;
 mod values;
 
+pub(super) use reading::cut;
+
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::programs;
 use crate::call::word::Word;
@@ -79,6 +81,8 @@ pub struct Outcome {
     pub names: Vec<(usize, &'static str)>,
     /// Other words for them.
     pub spellings: Vec<Spelling>,
+    /// What words come to, with their index.
+    pub aims: Vec<(usize, String)>,
     /// Options, clusters taken apart.
     pub options: Vec<Opt>,
     /// What it does, in the order of the words.

@@ -51,7 +51,8 @@ impl Walker<'_> {
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
-                    if !fill(&mut inner, &names) {
+                    let mark = mark(self.out.get(at).map(|access| &access.kind));
+                    if !fill(&mut inner, &names, &mark) {
                         inner.push(Word {
                             span: place,
                             ..names
@@ -438,7 +439,7 @@ pub(super) fn more_starts(found: &[Word]) -> Vec<Starts> {
         "bash" | "sh" | "dash" | "ash" | "zsh" | "ksh" | "ksh93" | "mksh" | "rbash" => {
             plus_c(found).into_iter().collect()
         }
-        "git" => git_aliases(found),
+        "git" => git_settings(found),
         _ => Vec::new(),
     }
 }
@@ -466,48 +467,62 @@ fn plus_c(found: &[Word]) -> Option<Starts> {
     })
 }
 
-/// `git -c alias.x='!rm y' x`: the table says that the setting is not harmless, here is what it runs.
-fn git_aliases(found: &[Word]) -> Vec<Starts> {
+/// Git's settings whose value is a command: `git -c core.pager='rm x' log`, `git config alias.x '!rm x'`.
+fn git_settings(found: &[Word]) -> Vec<Starts> {
     let mut starts = Vec::new();
+    let Some(git) = crate::call::programs::find("git") else {
+        return starts;
+    };
+    let config = found.iter().position(|word| word.text() == Some("config"));
     for (at, pair) in found.windows(2).enumerate() {
-        let [option, setting] = pair else { continue };
-        if option.text() != Some("-c") {
-            continue;
-        }
-        let text = setting.shown();
-        let Some((key, value)) = text.split_once('=') else {
+        let [first, second] = pair else { continue };
+        let (key, value, at) = if first.text() == Some("-c") {
+            let Some((key, _)) = second.prefix().split_once('=') else {
+                continue;
+            };
+            (key, super::effects::cut(second, key.len() + 1), at + 1)
+        } else if config.is_some_and(|config| config < at) && first.prefix().contains('.') {
+            (first.prefix(), second.clone(), at)
+        } else {
             continue;
         };
-        let alias = key
-            .get(..6)
-            .is_some_and(|start| start.eq_ignore_ascii_case("alias."));
-        let script = match value.strip_prefix('!') {
+        let key = key.to_ascii_lowercase();
+        let text = value.shown();
+        let runs = git
+            .entry
+            .commands
+            .texts()
+            .any(|known| crate::call::programs::fits(known, &key));
+        let script = match text.strip_prefix('!') {
             Some(script) => script.to_owned(),
-            None if alias => format!("git {value}"),
+            None if key.starts_with("alias.") => format!("git {text}"),
+            // A bare name is one of the tools that such keys mostly name.
+            None if runs && text.contains(' ') => text.clone(),
             None => continue,
         };
-        let script = match setting.text() {
-            Some(_) => Word::known(script, setting.span),
-            None => Word::unknown(script, setting.span, false),
+        let script = match value.text() {
+            Some(_) => Word::known(script, second.span),
+            None => Word::unknown(script, second.span, false),
         };
-        starts.push(Starts::Value { script, at: at + 1 });
+        starts.push(Starts::Value { script, at });
     }
     starts
 }
 
 /// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
-pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
+/// Puts names in the place of `mark`; whether it was there.
+pub(super) fn fill(inner: &mut [Word], names: &Word, mark: &str) -> bool {
     let mut found = false;
     for word in inner {
-        if word.text() == Some("{}") && names.text().is_none() && !names.is_unknown() {
+        if word.text() == Some(mark) && names.text().is_none() && !names.is_unknown() {
             word.pieces.clone_from(&names.pieces);
             found = true;
-        } else if word.text().is_some_and(|text| text.contains("{}")) {
+        } else if word.text().is_some_and(|text| text.contains(mark)) {
             let mut pieces = Vec::new();
             let text = word.shown();
-            for (index, part) in text.split("{}").enumerate() {
+            for (index, part) in text.split(mark).enumerate() {
                 if index > 0 {
-                    pieces.push(Piece::Unknown("{}".to_owned()));
+                    pieces.push(Piece::Unknown(mark.to_owned()));
                 }
                 if !part.is_empty() {
                     pieces.push(Piece::Text(part.to_owned()));
@@ -518,6 +533,23 @@ pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
         }
     }
     found
+}
+
+/// What stands for a name in the words that a command starts: `xargs -I %`, else `{}`.
+fn mark(launcher: Option<&Kind>) -> String {
+    let chosen = match launcher {
+        Some(Kind::Command(command)) => command.options.iter().rev().find_map(|option| {
+            let replaces =
+                |name: &String| matches!(name.as_str(), "-I" | "-i" | "--replace" | "-J");
+            let value = option.value.as_ref()?.text()?;
+            option.names.iter().any(replaces).then_some(value)
+        }),
+        _ => None,
+    };
+    chosen
+        .filter(|mark| !mark.is_empty())
+        .unwrap_or("{}")
+        .to_owned()
 }
 
 /// A builtin that runs its text in the shell itself.
