@@ -55,6 +55,8 @@ pub struct Command {
     pub names: Vec<(usize, &'static str)>,
     /// Other words for some of them.
     pub spellings: Vec<Spelling>,
+    /// What a word comes to, with its index, for deny and ask: `HEAD:refs/heads/main` is a push to `main`.
+    pub aims: Vec<(usize, String)>,
     /// The options found, clusters taken apart.
     pub options: Vec<Opt>,
     /// Assignments before the program.

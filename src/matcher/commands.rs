@@ -8,7 +8,7 @@ use super::paths::{self, Stance};
 use super::quick::HashMap;
 use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
 use crate::call::word::Word;
-use crate::policy::glob::{Fit, Glob};
+use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
 
@@ -20,24 +20,37 @@ struct Item<'a> {
     level: usize,
     /// Index of the word in it.
     at: usize,
-    /// Other names of the word, of the command they belong to.
-    names: &'a [(usize, &'static str)],
+    /// Its command, unless it is a word in another spelling.
+    command: Option<&'a Command>,
 }
 
 impl Item<'_> {
     fn names(&self) -> impl Iterator<Item = &str> {
-        let own = self.names.iter().filter(|(at, _)| *at == self.at);
+        let all = self.command.map_or(&[][..], |command| &command.names);
+        let own = all.iter().filter(|(at, _)| *at == self.at);
         own.map(|(_, name)| *name)
     }
 
-    /// How a word of a pattern fits it, under any of its names.
-    fn fit(&self, glob: &Glob) -> Fit {
+    /// How a word of a pattern fits it, under any of its names, and for deny and ask by what it comes to.
+    fn fit(&self, glob: &Glob, stance: Stance) -> Fit {
         let typed = glob.matches(self.word, false);
-        let named = || self.names().any(|name| glob.matches_text(name, false));
-        match typed == Fit::No && named() {
+        let fits = |name: &str| glob.matches_text(name, false);
+        let aims = self.command.map_or(&[][..], |command| &command.aims);
+        let mut aims = aims.iter().filter(|(at, _)| *at == self.at);
+        let named = || self.names().any(fits);
+        let aimed = stance == Stance::Tightens && aims.any(|(_, aim)| fits(aim));
+        match typed == Fit::No && (aimed || named()) {
             true => Fit::Must,
             false => typed,
         }
+    }
+
+    /// Whether it is an option or its value, which deny and ask look past for the option they write (`psql -d x -c y`).
+    fn passed(&self, glob: &Glob, stance: Stance) -> bool {
+        let role = self.command.and_then(|command| command.roles.get(self.at));
+        stance == Stance::Tightens
+            && matches!(role, Some(Role::Option | Role::Value))
+            && glob.tokens().first() == Some(&Token::Char('-'))
     }
 }
 
@@ -286,12 +299,12 @@ fn sequence<'a>(
             break;
         };
         let other = spelled.filter(|(own, _)| *own == index);
-        let mut push = |word: &'a Word, at: usize, names: &'a [(usize, &'static str)]| {
+        let mut push = |word: &'a Word, at: usize, command: Option<&'a Command>| {
             out.push(Item {
                 word,
                 level: index,
                 at,
-                names,
+                command,
             });
         };
         for (at, word) in command.words.iter().enumerate() {
@@ -299,12 +312,12 @@ fn sequence<'a>(
                 (Some(Role::Rest), _) if command.inner.is_some() => break,
                 (_, Some((_, other))) if at == other.to => {
                     for word in &other.words {
-                        push(word, at, &[]);
+                        push(word, at, None);
                     }
                 }
                 (_, Some((_, other))) if at >= other.from && at < other.to => {}
                 (Some(Role::Skipped), _) if !full => {}
-                _ => push(word, at, &command.names),
+                _ => push(word, at, Some(command)),
             }
         }
     }
@@ -339,7 +352,7 @@ fn prefix(
         return NOTHING;
     }
     let mut taken = vec![0];
-    let Some((words, end)) = words(rest, sequence, 1, exact, &mut taken) else {
+    let Some((words, end)) = words(rest, sequence, 1, exact, stance, &mut taken) else {
         return NOTHING;
     };
     if stance == Stance::Loosens && words != Fit::Must {
@@ -372,11 +385,16 @@ fn words(
     sequence: &[Item<'_>],
     start: usize,
     exact: bool,
+    stance: Stance,
     taken: &mut Vec<usize>,
 ) -> Option<(Fit, usize)> {
     let count = sequence.len();
-    // Words that stand for one each against a pattern without `**` are the common case: no table is needed.
-    let simple = !exact && !pattern.contains(&WordPattern::Any);
+    // Words that stand for one each against a pattern that passes over none are the common case: no table is needed.
+    let plain = |word: &WordPattern| match word {
+        WordPattern::Any => false,
+        WordPattern::Word(glob) => glob.tokens().first() != Some(&Token::Char('-')),
+    };
+    let simple = !exact && pattern.iter().all(plain);
     let given = sequence.get(start..).unwrap_or_default();
     if simple
         && !given
@@ -390,7 +408,7 @@ fn words(
         let mut fit = Fit::Must;
         for (word, item) in pattern.iter().zip(given) {
             if let WordPattern::Word(glob) = word {
-                fit = fit.and(item.fit(glob));
+                fit = fit.and(item.fit(glob, stance));
             }
             if fit == Fit::No {
                 return None;
@@ -418,7 +436,13 @@ fn words(
                 (WordPattern::Word(_), None) => Fit::No,
                 // It may be several words, or none: all that comes after may match.
                 (WordPattern::Word(_), Some(item)) if item.word.splits => Fit::MayUnknown,
-                (WordPattern::Word(glob), Some(item)) => item.fit(glob).and(next(after, at + 1)),
+                (WordPattern::Word(glob), Some(item)) => {
+                    let fit = item.fit(glob, stance).and(next(after, at + 1));
+                    match item.passed(glob, stance) {
+                        true => fit.max(next(&fits, at + 1)),
+                        false => fit,
+                    }
+                }
             };
             if let Some(place) = fits.get_mut(at) {
                 *place = fit;
@@ -450,7 +474,14 @@ fn words(
             WordPattern::Word(_) if sequence.get(at).is_some_and(|item| item.word.splits) => {
                 return Some((fit, count));
             }
-            WordPattern::Word(_) => {
+            WordPattern::Word(glob) => {
+                let passed = |at: usize| {
+                    let item = sequence.get(at);
+                    item.is_some_and(|item| item.passed(glob, stance))
+                };
+                while passed(at) && fit_at(left, at + 1) >= fit_at(left, at) {
+                    at += 1;
+                }
                 taken.push(at);
                 at += 1;
             }
@@ -476,10 +507,7 @@ fn program(
             Stance::Tightens => glob.matches(word, false),
         };
     };
-    if glob
-        .tokens()
-        .contains(&crate::policy::glob::Token::Char('/'))
-    {
+    if glob.tokens().contains(&Token::Char('/')) {
         return path_program(glob, text, command, stance, frame);
     }
     match stance {

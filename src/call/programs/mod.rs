@@ -68,6 +68,8 @@ pub struct Entry {
     pub gitignore: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
+    /// Keys whose value is a command that it runs (`git -c core.pager=…`).
+    pub commands: List<Text>,
     /// What this subcommand does beyond what an allow of the level above covers.
     pub escalates: Option<Text>,
 }
@@ -270,6 +272,12 @@ pub enum Kind {
     Query,
     /// Flags for a compiler or linker in one word (`go build -ldflags`).
     BuildFlags,
+    /// The program that gets the words after the leading operands (`docker run --entrypoint`).
+    Leader,
+    /// `KEY: command` (`bind -x`).
+    Binding,
+    /// `[+]SOURCE:TARGET` of a push: deny and ask know it by its target.
+    Refspec,
 }
 
 /// An option.
@@ -329,6 +337,8 @@ pub enum Set {
     Into,
     /// The program does this instead.
     Does(Does),
+    /// The words behind `--` are handed to that program.
+    Gives(Text),
     /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
     Stop,
     /// What follows are operands.
@@ -384,6 +394,11 @@ pub fn all() -> &'static [Program] {
 pub fn dangerous_variable(name: &str) -> bool {
     !HARMLESS_VARIABLES.iter().any(|known| fits(known, name))
         && DANGEROUS_VARIABLES.iter().any(|known| fits(known, name))
+}
+
+/// Whether the value of this variable is a command that programs run.
+pub fn command_variable(name: &str) -> bool {
+    COMMAND_VARIABLES.iter().any(|known| fits(known, name))
 }
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.

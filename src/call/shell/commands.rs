@@ -346,6 +346,16 @@ impl Walker<'_> {
         };
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         self.effects(&outcome, at, env);
+        // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
+        if let Some((found, _)) = &kept {
+            for word in found.iter().skip(1) {
+                let name = word.prefix().split_once('=').map_or("", |(name, _)| name);
+                if super::assignments::is_prompt(name) {
+                    let value = effects::cut(word, name.len() + 1);
+                    self.prompt(name, &Known::Known(value), env);
+                }
+            }
+        }
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
@@ -419,6 +429,7 @@ impl Walker<'_> {
                 roles,
                 names: std::mem::take(&mut outcome.names),
                 spellings: std::mem::take(&mut outcome.spellings),
+                aims: std::mem::take(&mut outcome.aims),
                 options: std::mem::take(&mut outcome.options),
                 assignments,
                 rest,

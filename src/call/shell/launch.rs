@@ -471,7 +471,7 @@ pub(super) fn more_starts(found: &[Word]) -> Vec<Starts> {
         "bash" | "sh" | "dash" | "ash" | "zsh" | "ksh" | "ksh93" | "mksh" | "rbash" => {
             plus_c(found).into_iter().collect()
         }
-        "git" => git_aliases(found),
+        "git" => git_settings(found),
         _ => Vec::new(),
     }
 }
@@ -499,31 +499,43 @@ fn plus_c(found: &[Word]) -> Option<Starts> {
     })
 }
 
-/// `git -c alias.x='!rm y' x`: the table says that the setting is not harmless, here is what it runs.
-fn git_aliases(found: &[Word]) -> Vec<Starts> {
+/// Git's settings whose value is a command: `git -c core.pager='rm x' log`, `git config alias.x '!rm x'`.
+fn git_settings(found: &[Word]) -> Vec<Starts> {
     let mut starts = Vec::new();
+    let Some(git) = crate::call::programs::find("git") else {
+        return starts;
+    };
+    let config = found.iter().position(|word| word.text() == Some("config"));
     for (at, pair) in found.windows(2).enumerate() {
-        let [option, setting] = pair else { continue };
-        if option.text() != Some("-c") {
-            continue;
-        }
-        let text = setting.shown();
-        let Some((key, value)) = text.split_once('=') else {
+        let [first, second] = pair else { continue };
+        let (key, value, at) = if first.text() == Some("-c") {
+            let Some((key, _)) = second.prefix().split_once('=') else {
+                continue;
+            };
+            (key, super::effects::cut(second, key.len() + 1), at + 1)
+        } else if config.is_some_and(|config| config < at) && first.prefix().contains('.') {
+            (first.prefix(), second.clone(), at)
+        } else {
             continue;
         };
-        let alias = key
-            .get(..6)
-            .is_some_and(|start| start.eq_ignore_ascii_case("alias."));
-        let script = match value.strip_prefix('!') {
+        let key = key.to_ascii_lowercase();
+        let text = value.shown();
+        let runs = git
+            .entry
+            .commands
+            .texts()
+            .any(|known| crate::call::programs::fits(known, &key));
+        let script = match text.strip_prefix('!') {
             Some(script) => script.to_owned(),
-            None if alias => format!("git {value}"),
+            None if key.starts_with("alias.") => format!("git {text}"),
+            None if runs && !super::effects::only_shows(&text) => text.clone(),
             None => continue,
         };
-        let script = match setting.text() {
-            Some(_) => Word::known(script, setting.span),
-            None => Word::unknown(script, setting.span, false),
+        let script = match value.text() {
+            Some(_) => Word::known(script, second.span),
+            None => Word::unknown(script, second.span, false),
         };
-        starts.push(Starts::Value { script, at: at + 1 });
+        starts.push(Starts::Value { script, at });
     }
     starts
 }

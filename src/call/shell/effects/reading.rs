@@ -597,6 +597,15 @@ impl Reader<'_> {
                     .is_some_and(super::values::starts_as_module)
             })
             .map(|value| value.at);
+        // `python -m json.tool a b`: what such a module does is known as that of a subcommand.
+        let text = value.as_ref().and_then(|value| value.word.text());
+        let name = text.filter(|_| spec.slot.kind == Kind::Module);
+        let known = name.and_then(|name| programs::find(&format!("-m {name}")));
+        if let (Some(known), Some(value)) = (known, &value) {
+            self.reading.entries.push(known.entry.as_entry());
+            self.reading.chosen.push(value.at);
+            self.ended = false;
+        }
         self.reading.found.push(Found { spec, at, value });
         if let Some(module) = module {
             self.skip_before(at);
@@ -628,7 +637,7 @@ impl Reader<'_> {
 }
 
 /// The word without its first bytes, which are text.
-pub(super) fn cut(word: &Word, bytes: usize) -> Word {
+pub(in crate::call::shell) fn cut(word: &Word, bytes: usize) -> Word {
     let mut out = Word {
         pieces: Vec::with_capacity(word.pieces.len()),
         span: word.span,
