@@ -143,6 +143,7 @@ impl Tables {
             ("optional", false),
             ("binaries", false),
             ("gitignore", false),
+            ("dockerignore", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -152,7 +153,8 @@ impl Tables {
         let (mut listed, mut tables) = (Vec::<(String, String)>::new(), Vec::new());
         for (key, value) in table {
             match key.as_str() {
-                "aliases" | "does" | "escalates" | "harmless" | "commands" | "like" | "same" => {}
+                "aliases" | "does" | "escalates" | "harmless" | "commands" | "ends" | "like"
+                | "same" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
                         options.push(self.pools.spec(flag, &mut names).map_err(err)?);
@@ -332,7 +334,7 @@ impl Tables {
         let also = pools.texts(&spelled.also);
         let code = format!(
             "Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
-             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, commands: {}, escalates: {escalates} }}",
+             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, commands: {}, ends: {}, escalates: {escalates} }}",
             option(own.map(|own| format!("Does::{own}"))),
             pools.list("SPECS", options),
             pools.list("SPECS", pairs),
@@ -340,6 +342,7 @@ impl Tables {
             flags.map(|(name, on)| format!("{name}: {on}")).join(", "),
             pools.texts(&words(table, "harmless")?),
             pools.texts(&words(table, "commands")?),
+            pools.texts(&words(table, "ends")?),
         );
         // Equal entries are one, as lists are.
         let at = self.places.get(&code).copied().unwrap_or_else(|| {
@@ -486,8 +489,8 @@ impl Pools {
                         .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
-                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "implied" | "into"
-                | "stop" | "end" | "script" | "stdin" => {
+                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "renamed" | "implied"
+                | "into" | "stop" | "end" | "script" | "stdin" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),

@@ -79,6 +79,10 @@ pub struct Command {
     pub cwd: Option<String>,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
+    /// Below a folder it leaves out what `.dockerignore` names.
+    pub dockerignore: bool,
+    /// How all names end that it touches below a folder; none where any name may be.
+    pub ends: Vec<Cow<'static, str>>,
     /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.
     pub scripted: bool,
 }

@@ -191,8 +191,10 @@ static NOWHERE: Entry = Entry {
     optional: false,
     binaries: false,
     gitignore: false,
+    dockerignore: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
+    ends: List::EMPTY,
     escalates: None,
 };
 

@@ -423,6 +423,10 @@ impl Walker<'_> {
             Starts::Words { from, .. } => Some(*from),
             _ => None,
         });
+        let mut ends = std::mem::take(&mut outcome.ends);
+        if let Some(end) = names::end_of(&found, &outcome.options) {
+            ends.push(end.to_owned().into());
+        }
         self.push(
             Kind::Command(Box::new(Command {
                 words: found,
@@ -438,6 +442,8 @@ impl Walker<'_> {
                 transparent: outcome.transparent,
                 known: outcome.known,
                 gitignore: outcome.gitignore,
+                dockerignore: outcome.dockerignore,
+                ends,
                 escalations,
                 only_reads,
                 cwd,

@@ -19,6 +19,7 @@ pub(super) use reading::cut;
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::programs;
 use crate::call::word::Word;
+use std::borrow::Cow;
 
 /// Whether something is fed to the command's standard input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,10 @@ pub struct Outcome {
     pub transparent: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
+    /// Below a folder it leaves out what `.dockerignore` names.
+    pub dockerignore: bool,
+    /// How all names end that it touches below a folder; none where any name may be.
+    pub ends: Vec<Cow<'static, str>>,
     /// The table knows the program.
     pub known: bool,
     /// Everything it does by itself is reading, or nothing at all; what it starts is judged in its turn.

@@ -8,7 +8,6 @@ use super::env::Env;
 use super::syntax::{Command, List, Part, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
-use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -122,7 +121,7 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
         program => program,
     };
     let end = match program {
-        "find" | NUL => programs::find_end(&words, &outcome.options),
+        "find" | NUL => find_end(&words, &outcome.options),
         "git" if second == "ls-files" => pathspec(&words, &outcome.roles),
         _ => None,
     };
@@ -162,7 +161,7 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
         )
     });
     let only = below_of.next()?;
-    let end = programs::find_end(words, &outcome.options);
+    let end = find_end(words, &outcome.options);
     match below_of.next() {
         None => {
             let folder = only.value.text()?;
@@ -170,6 +169,44 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
         }
         Some(_) => None,
     }
+}
+
+/// How every name ends that a command finds by itself, and goes below.
+pub(super) fn end_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
+    let program = words.first()?.text()?.rsplit('/').next()?;
+    find_end(words, options).filter(|_| program == "find")
+}
+
+/// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
+fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
+    let acts = |option: &&Opt| {
+        let name = option.names.first().map_or("", AsRef::as_ref);
+        let acts = [
+            "-exec", "-ok", "-print", "-ls", "-fprint", "-fls", "-delete",
+        ];
+        acts.iter().any(|act| name.starts_with(act))
+    };
+    let first_act = options.iter().find(acts).map_or(words.len(), |act| act.at);
+    // `! -path x` drops names; anything else in brackets, behind an `or` or a `not`, may let others in.
+    let plain = words
+        .iter()
+        .enumerate()
+        .all(|(at, word)| match word.text() {
+            None => false,
+            Some("-o" | "-or" | "," | "(" | ")") => false,
+            Some("!" | "-not") => words.get(at + 1).and_then(Word::text) == Some("-path"),
+            Some(_) => true,
+        });
+    let pattern = options
+        .iter()
+        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
+    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plain)
+}
+
+/// The end of a glob that is only text.
+fn glob_end(glob: &str) -> Option<&str> {
+    let end = glob.rsplit(['*', '?', ']', '/']).next()?;
+    (!end.is_empty() && !end.contains(['\\', '['])).then_some(end)
 }
 
 /// The names that come through a filter: it drops lines, it does not change them.
@@ -231,7 +268,7 @@ fn pathspec<'w>(words: &'w [Word], roles: &[Role]) -> Option<&'w str> {
         .filter(|(_, role)| **role == Role::Operand);
     let text = operands.next()?.0.text()?;
     let only = operands.next().is_none() && text.contains('*') && !text.starts_with(':');
-    programs::glob_end(text).filter(|_| only)
+    glob_end(text).filter(|_| only)
 }
 
 /// How every line ends that fits `\.rs$`.

@@ -3,7 +3,6 @@
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -198,8 +197,8 @@ impl Judge<'_> {
             Cover::Command { at, .. } => commands::command(self.accesses, at),
             Cover::Tool => None,
         };
-        let ends = owner.map(programs::ends).unwrap_or_default();
-        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(end));
+        let ends = owner.map_or(&[][..], |command| &command.ends);
+        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
         match self.find_below(own, &listing, counts, |fit| fit == Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
@@ -246,7 +245,7 @@ impl Judge<'_> {
         Skips {
             hidden: !hidden,
             ignored: owner.is_some_and(|command| command.gitignore),
-            docker: owner.is_some_and(programs::builds_image),
+            docker: owner.is_some_and(|command| command.dockerignore),
         }
     }
 

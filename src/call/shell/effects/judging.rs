@@ -12,6 +12,7 @@ use crate::call::programs::{
     Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
 use crate::call::word::Word;
+use std::borrow::Cow;
 
 const TEXT: Slot = Slot::of(Kind::Text);
 
@@ -178,8 +179,13 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
-    out.gitignore =
-        reading.entries.iter().any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
+    let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
+    out.gitignore = any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
+    out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
+    if !reading.sets(Set::Renamed) {
+        let ends = reading.entries.iter().flat_map(|entry| entry.ends.texts());
+        out.ends = ends.map(Cow::Borrowed).collect();
+    }
     (out.names, out.spellings) = spellings::of(&reading, words);
     out.aims = spellings::aims(&reading, words);
     out.roles = reading.roles;
