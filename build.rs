@@ -62,9 +62,21 @@ fn read(file: &Path) -> Result<Table> {
 struct Tables {
     programs: Vec<String>,
     entries: Vec<String>,
+    places: BTreeMap<String, usize>,
     names: BTreeMap<String, usize>,
     pools: Pools,
     examples: String,
+}
+
+/// How a subcommand may be written.
+#[derive(Default)]
+struct Spelled<'a> {
+    /// Its names.
+    names: &'a [String],
+    /// The words that are the same: `image rm` for `rmi`.
+    also: Vec<String>,
+    /// The subcommands of the level above, by name.
+    beside: Option<&'a BTreeMap<String, String>>,
 }
 
 /// The keys of an entry that hold lists of subcommands, and what those do.
@@ -89,7 +101,7 @@ impl Tables {
                 return Err(format!("the name `{name}` is given twice"));
             }
         }
-        let entry = self.entry(name, table, None, &[name.to_owned()])?;
+        let entry = self.entry(name, table, None, &[name.to_owned()], &Spelled::default())?;
         let (name, aliases) = (self.pools.text(name), self.pools.texts(&aliases));
         self.programs.push(format!(
             "Program {{ name: {name}, aliases: {aliases}, entry: {entry} }}"
@@ -104,6 +116,7 @@ impl Tables {
         table: &Table,
         above: Option<(Option<&str>, &str)>,
         chain: &[String],
+        spelled: &Spelled<'_>,
     ) -> Result<String> {
         let err = |why: String| {
             if chain.len() > 1 {
@@ -127,16 +140,19 @@ impl Tables {
             ("strict", false),
             ("implied", false),
             ("into", false),
+            ("optional", false),
+            ("binaries", false),
+            ("gitignore", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
             None => None,
         };
         // Subcommands in the lists, and those with a table of their own, which says more about one that is listed.
-        let (mut listed, mut tables) = (BTreeMap::new(), Vec::new());
+        let (mut listed, mut tables) = (Vec::<(String, String)>::new(), Vec::new());
         for (key, value) in table {
             match key.as_str() {
-                "aliases" | "does" | "escalates" | "harmless" | "like" => {}
+                "aliases" | "does" | "escalates" | "harmless" | "like" | "same" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
                         options.push(self.pools.spec(flag, &mut names).map_err(err)?);
@@ -185,10 +201,8 @@ impl Tables {
                     }
                 }
                 key if LISTS.iter().any(|(name, _)| *name == key) && !value.is_table() => {
-                    for name in text(value, key)?.split_whitespace() {
-                        if listed.insert(name.to_owned(), key.to_owned()).is_some() {
-                            return Err(err(format!("the subcommand `{name}` is given twice")));
-                        }
+                    for names in text(value, key)?.split_whitespace() {
+                        listed.push((names.to_owned(), key.to_owned()));
                     }
                 }
                 key => match value.as_table() {
@@ -198,12 +212,13 @@ impl Tables {
             }
         }
         for (names, child) in &mut tables {
-            let does = names
-                .split('|')
-                .filter_map(|name| listed.remove(name))
-                .last();
-            if let (Some(does), false) = (does, child.contains_key("does")) {
-                child.insert("does".into(), Value::String(does));
+            let (mine, others) = listed
+                .into_iter()
+                .partition(|(own, _)| names.split('|').any(|group| group == own));
+            listed = others;
+            let mine: Vec<(String, String)> = mine;
+            if let (Some((_, does)), false) = (mine.last(), child.contains_key("does")) {
+                child.insert("does".into(), Value::String(does.clone()));
             }
         }
         for (name, does) in listed {
@@ -211,6 +226,25 @@ impl Tables {
                 name,
                 Table::from_iter([("does".to_owned(), Value::String(does))]),
             ));
+        }
+        // What is the same as a subcommand of this level is built after it.
+        tables.sort_by_key(|(_, child)| child.contains_key("same"));
+        let mut also = BTreeMap::<String, Vec<String>>::new();
+        for (names, child) in &tables {
+            for (name, target) in same(child)? {
+                for above in names.split(['|', '/']) {
+                    also.entry(target.clone())
+                        .or_default()
+                        .push(format!("{above} {name}"));
+                }
+            }
+        }
+        for (name, target) in same(table)? {
+            let entry = spelled
+                .beside
+                .and_then(|beside| beside.get(&target))
+                .ok_or_else(|| err(format!("`same` names `{target}`, which is not there")))?;
+            subs.insert(name, entry.clone());
         }
         for (names, child) in tables {
             let mut chain = chain.to_vec();
@@ -220,7 +254,7 @@ impl Tables {
             if let Some(like) = child.get("like").and_then(Value::as_str) {
                 let model = table
                     .iter()
-                    .find(|(key, _)| key.split('|').any(|name| name == like));
+                    .find(|(key, _)| key.split(['|', '/']).any(|name| name == like));
                 let model = model.and_then(|(_, value)| value.as_table()).cloned();
                 let model = model
                     .ok_or_else(|| err(format!("`like` names `{like}`, which is not there")))?;
@@ -244,15 +278,21 @@ impl Tables {
                     }
                 }
             }
-            let entry = self.entry(
-                &format!("{path} {names}"),
-                &child,
-                Some((own, &style)),
-                &chain,
-            )?;
-            for name in names.split('|') {
-                if subs.insert(name.to_owned(), entry.clone()).is_some() {
-                    return Err(err(format!("the subcommand `{name}` is given twice")));
+            for group in names.split('|') {
+                let names: Vec<String> = group.split('/').map(str::to_owned).collect();
+                let also = names.iter().filter_map(|name| also.remove(name));
+                let spelled = Spelled {
+                    also: also.flatten().collect(),
+                    names: &names,
+                    beside: Some(&subs),
+                };
+                let path = format!("{path} {group}");
+                let entry = self.entry(&path, &child, Some((own, &style)), &chain, &spelled)?;
+                child.remove("examples");
+                for name in names {
+                    if subs.insert(name.clone(), entry.clone()).is_some() {
+                        return Err(err(format!("the subcommand `{name}` is given twice")));
+                    }
                 }
             }
         }
@@ -286,17 +326,27 @@ impl Tables {
         let names = pools.pairs("SPELLINGS", names);
         let subs = pools.pairs("SUBS", subs);
         let escalates = option(escalates.map(|why| pools.text(&why)));
-        self.entries.push(format!(
-            "/* {path} */ Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
-             starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, escalates: {escalates} }}",
+        let optional = flags.contains(&("optional", true));
+        let several = spelled.names.len() > 1 || !spelled.also.is_empty() || optional;
+        let spellings = pools.texts(if several { spelled.names } else { &[] });
+        let also = pools.texts(&spelled.also);
+        let code = format!(
+            "Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
+             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, escalates: {escalates} }}",
             option(own.map(|own| format!("Does::{own}"))),
             pools.list("SPECS", options),
             pools.list("SPECS", pairs),
             option(operands),
             flags.map(|(name, on)| format!("{name}: {on}")).join(", "),
             pools.texts(&words(table, "harmless")?),
-        ));
-        Ok(format!("EntryRef::at({})", self.entries.len() - 1))
+        );
+        // Equal entries are one, as lists are.
+        let at = self.places.get(&code).copied().unwrap_or_else(|| {
+            self.entries.push(format!("/* {path} */ {code}"));
+            self.entries.len() - 1
+        });
+        self.places.insert(code, at);
+        Ok(format!("EntryRef::at({at})"))
     }
 
     fn write(mut self, out: &Path, variables: &Table) -> Result<()> {
@@ -433,8 +483,8 @@ impl Pools {
                         .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
-                "nofirst" | "nolast" | "below" | "hidden" | "implied" | "into" | "stop" | "end"
-                | "script" | "stdin" => {
+                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "implied" | "into"
+                | "stop" | "end" | "script" | "stdin" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),
@@ -585,6 +635,20 @@ fn does(name: &str) -> Result<&'static str> {
         .find(|(key, _)| *key == name)
         .map(|(_, does)| *does)
         .ok_or(format!("`{name}` is nothing that a program does"))
+}
+
+/// `rm/remove=rmi build`: names, each with the subcommand of the level above that it is.
+fn same(table: &Table) -> Result<Vec<(String, String)>> {
+    let mut all = Vec::new();
+    for word in words(table, "same")? {
+        let (names, target) = word.split_once('=').unwrap_or((&word, &word));
+        all.extend(
+            names
+                .split('/')
+                .map(|name| (name.to_owned(), target.to_owned())),
+        );
+    }
+    Ok(all)
 }
 
 fn option(value: Option<String>) -> String {

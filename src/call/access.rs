@@ -50,6 +50,10 @@ pub struct Command {
     pub words: Vec<Word>,
     /// What each word is to the program: as long as `words`.
     pub roles: Vec<Role>,
+    /// Other names of a word that chooses what the program does, with its index: `npm i` is `npm install`.
+    pub names: Vec<(usize, &'static str)>,
+    /// Other words for some of them.
+    pub spellings: Vec<Spelling>,
     /// The options found, clusters taken apart.
     pub options: Vec<Opt>,
     /// Assignments before the program.
@@ -70,8 +74,21 @@ pub struct Command {
     pub only_reads: bool,
     /// The folder it runs in, absolute; none where it cannot be computed.
     pub cwd: Option<String>,
+    /// Below a folder it leaves out what `.gitignore` names, and follows no links.
+    pub gitignore: bool,
     /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.
     pub scripted: bool,
+}
+
+/// Other words that mean the same in the place of some: `docker rmi` for `docker image rm`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spelling {
+    /// Index of the first word that they stand for.
+    pub from: usize,
+    /// Index of the last.
+    pub to: usize,
+    /// The other words.
+    pub words: Vec<Word>,
 }
 
 /// What a word is to its program.

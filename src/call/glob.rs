@@ -84,6 +84,9 @@ impl Token {
 
 /// Whether two characters are the same but for letter case.
 pub fn same_folded(a: char, b: char) -> bool {
+    if a.is_ascii() && b.is_ascii() {
+        return a.eq_ignore_ascii_case(&b);
+    }
     a == b || a.to_lowercase().eq(b.to_lowercase()) || a.to_uppercase().eq(b.to_uppercase())
 }
 
@@ -224,6 +227,9 @@ impl Glob {
         if let Some(text) = word.text() {
             return self.matches_text(text, fold).into();
         }
+        if !self.may_start(word.prefix(), fold) {
+            return Fit::No;
+        }
         let units = Unit::of(word);
         if meet(&self.tokens, &units, fold, Asking::Must) {
             Fit::Must
@@ -236,6 +242,14 @@ impl Glob {
         } else {
             Fit::No
         }
+    }
+
+    /// Whether what starts with `text` may match: the literal start of the pattern tells most words apart.
+    fn may_start(&self, text: &str, fold: bool) -> bool {
+        let start = self.tokens.iter().zip(text.chars());
+        start
+            .take_while(|(token, _)| **token != Token::Star)
+            .all(|(token, c)| token.accepts(c, fold))
     }
 
     /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
@@ -336,8 +350,9 @@ pub(crate) fn meet(pattern: &[Token], units: &[Unit], fold: bool, asking: Asking
     let mut alive = vec![false; pattern.len() + 1];
     set_true(&mut alive, 0);
     close(&mut alive);
+    let mut next = vec![false; pattern.len() + 1];
     for unit in units {
-        let mut next = vec![false; pattern.len() + 1];
+        next.fill(false);
         if asking == Asking::Must {
             for (at, token) in pattern
                 .iter()
@@ -386,7 +401,7 @@ pub(crate) fn meet(pattern: &[Token], units: &[Unit], fold: bool, asking: Asking
             }
         }
         close(&mut next);
-        alive = next;
+        std::mem::swap(&mut alive, &mut next);
     }
     alive.last() == Some(&true)
 }

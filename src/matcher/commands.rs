@@ -6,7 +6,7 @@
 use super::located::{Frame, Located};
 use super::paths::{self, Stance};
 use super::quick::HashMap;
-use crate::call::access::{Access, Command, Kind, Reach, Role, Trigger};
+use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
 use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
@@ -20,6 +20,25 @@ struct Item<'a> {
     level: usize,
     /// Index of the word in it.
     at: usize,
+    /// Other names of the word, of the command they belong to.
+    names: &'a [(usize, &'static str)],
+}
+
+impl Item<'_> {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let own = self.names.iter().filter(|(at, _)| *at == self.at);
+        own.map(|(_, name)| *name)
+    }
+
+    /// How a word of a pattern fits it, under any of its names.
+    fn fit(&self, glob: &Glob) -> Fit {
+        let typed = glob.matches(self.word, false);
+        let named = || self.names().any(|name| glob.matches_text(name, false));
+        match typed == Fit::No && named() {
+            true => Fit::Must,
+            false => typed,
+        }
+    }
 }
 
 /// How a rule fits one command.
@@ -68,11 +87,7 @@ pub fn fit(
         return NOTHING;
     };
     let mut best = NOTHING;
-    for full in [false, true] {
-        let sequence = sequence(accesses, at, full);
-        if full && sequence.len() == self::sequence(accesses, at, false).len() {
-            break;
-        }
+    for sequence in sequences(accesses, at) {
         for pattern in &rule.patterns {
             let mut fitted = prefix(pattern, &sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
@@ -113,7 +128,7 @@ pub fn fit(
         }
     }
     if best.fit.may() && best.fit != Fit::Must {
-        let unsure: Vec<String> = sequence(accesses, at, true)
+        let unsure: Vec<String> = sequence(accesses, at, true, None)
             .iter()
             .filter(|item| item.word.text().is_none())
             .map(|item| format!("`{}`", item.word.shown()))
@@ -142,8 +157,7 @@ fn excepted(
         Stance::Loosens => (Stance::Tightens, Fit::MayUnknown),
         Stance::Tightens => (Stance::Loosens, Fit::Must),
     };
-    [false, true].iter().any(|full| {
-        let sequence = sequence(accesses, at, *full);
+    sequences(accesses, at).any(|sequence| {
         rule.except
             .iter()
             .any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
@@ -203,8 +217,28 @@ pub fn command(accesses: &[Access], at: usize) -> Option<&Command> {
     }
 }
 
-/// The words that patterns are compared with: those of this level, then those of the command it starts.
-fn sequence(accesses: &[Access], at: usize, full: bool) -> Vec<Item<'_>> {
+/// The words that patterns are compared with: those of this level, then those of the command it starts. First without
+/// the words that count for nothing, then with them, then in the other spellings of its words and theirs.
+fn sequences(accesses: &[Access], at: usize) -> impl Iterator<Item = Vec<Item<'_>>> {
+    let short = sequence(accesses, at, false, None);
+    let full = sequence(accesses, at, true, None);
+    let mut levels: Vec<usize> = full.iter().map(|item| item.level).collect();
+    levels.dedup();
+    let others = levels.into_iter().flat_map(move |level| {
+        let own = command(accesses, level).map_or(&[][..], |own| &own.spellings);
+        own.iter()
+            .map(move |spelling| sequence(accesses, at, false, Some((level, spelling))))
+    });
+    let full = (full.len() != short.len()).then_some(full);
+    std::iter::once(short).chain(full).chain(others)
+}
+
+fn sequence<'a>(
+    accesses: &'a [Access],
+    at: usize,
+    full: bool,
+    spelled: Option<(usize, &'a Spelling)>,
+) -> Vec<Item<'a>> {
     let mut out = Vec::new();
     let mut level = Some(at);
     // Each step goes to a later access; the count is a guard, not a limit.
@@ -214,15 +248,26 @@ fn sequence(accesses: &[Access], at: usize, full: bool) -> Vec<Item<'_>> {
         else {
             break;
         };
+        let other = spelled.filter(|(own, _)| *own == index);
+        let mut push = |word: &'a Word, at: usize, names: &'a [(usize, &'static str)]| {
+            out.push(Item {
+                word,
+                level: index,
+                at,
+                names,
+            });
+        };
         for (at, word) in command.words.iter().enumerate() {
-            match command.roles.get(at) {
-                Some(Role::Rest) if command.inner.is_some() => break,
-                Some(Role::Skipped) if !full => {}
-                _ => out.push(Item {
-                    word,
-                    level: index,
-                    at,
-                }),
+            match (command.roles.get(at), other) {
+                (Some(Role::Rest), _) if command.inner.is_some() => break,
+                (_, Some((_, other))) if at == other.to => {
+                    for word in &other.words {
+                        push(word, at, &[]);
+                    }
+                }
+                (_, Some((_, other))) if at >= other.from && at < other.to => {}
+                (Some(Role::Skipped), _) if !full => {}
+                _ => push(word, at, &command.names),
             }
         }
         level = command.inner.filter(|inner| *inner > index);
@@ -313,9 +358,7 @@ fn words(
                 (WordPattern::Word(_), None) => Fit::No,
                 // It may be several words, or none: all that comes after may match.
                 (WordPattern::Word(_), Some(item)) if item.word.splits => Fit::MayUnknown,
-                (WordPattern::Word(glob), Some(item)) => {
-                    glob.matches(item.word, false).and(next(after, at + 1))
-                }
+                (WordPattern::Word(glob), Some(item)) => item.fit(glob).and(next(after, at + 1)),
             };
             if let Some(place) = fits.get_mut(at) {
                 *place = fit;
@@ -648,11 +691,7 @@ impl CommandIndex {
     /// What the patterns that may meet the command belong to, each once, in order.
     pub fn candidates(&self, accesses: &[Access], at: usize) -> Vec<usize> {
         let mut found = self.globs.clone();
-        for full in [false, true] {
-            let sequence = sequence(accesses, at, full);
-            if full && sequence.len() == self::sequence(accesses, at, false).len() {
-                break;
-            }
+        for sequence in sequences(accesses, at) {
             let Some(program) = sequence.first() else {
                 continue;
             };
@@ -675,15 +714,21 @@ impl CommandIndex {
         if all.len() <= 4 {
             return found.extend_from_slice(all);
         }
-        let mut key = name.to_owned();
-        found.extend(self.prefixes.get(&key).into_iter().flatten());
+        let mut keys = vec![name.to_owned()];
+        let mut add = |key: &str| found.extend(self.prefixes.get(key).into_iter().flatten());
+        keys.iter().for_each(|key| add(key));
         for item in sequence.iter().take(self.longest).skip(1) {
             let Some(text) = item.word.text() else {
                 return found.extend_from_slice(all);
             };
-            key.push('\0');
-            key.push_str(text);
-            found.extend(self.prefixes.get(&key).into_iter().flatten());
+            let longer = |key: &String| {
+                let names = std::iter::once(text).chain(item.names());
+                names
+                    .map(|name| format!("{key}\0{name}"))
+                    .collect::<Vec<_>>()
+            };
+            keys = keys.iter().flat_map(longer).collect();
+            keys.iter().for_each(|key| add(key));
         }
     }
 }

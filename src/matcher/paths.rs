@@ -225,6 +225,12 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
             false => Fit::No,
         };
     }
+    // An unknown start may be all that the pattern names, and what is known lies below it. No more can be said, for a
+    // word of the pattern has to be in it.
+    let named = !pattern.is_empty() && !pattern.contains(&WordPattern::Any);
+    if named && parts.first() == Some(&Part::Gap) && !asks.exact {
+        return Fit::MayUnknown;
+    }
     // fits[j]: the fit of pattern[i..] with parts[j..], filled from the end of the pattern to its start.
     let ends = parts.len();
     let mut fits: Vec<Fit> = (0..=ends)
@@ -242,8 +248,8 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
             }
         })
         .collect();
+    let mut next = vec![Fit::No; ends + 1];
     for word in pattern.iter().rev() {
-        let mut next = vec![Fit::No; ends + 1];
         for at in (0..=ends).rev() {
             let here = fits.get(at).copied().unwrap_or(Fit::No);
             let ahead = fits.get(at + 1).copied().unwrap_or(Fit::No);
@@ -269,7 +275,7 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
                 *place = best;
             }
         }
-        fits = next;
+        std::mem::swap(&mut fits, &mut next);
     }
     fits.first().copied().unwrap_or(Fit::No)
 }

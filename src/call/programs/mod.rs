@@ -4,7 +4,7 @@
 //! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
 //! An entry's own `examples` are its tests.
 
-use super::access::{Command, Opt, Role};
+use super::access::{Command, Opt};
 use super::word::Word;
 
 #[cfg(test)]
@@ -40,6 +40,10 @@ pub struct Entry {
     pub operands: Option<Signature>,
     /// Subcommands, by name.
     pub subs: List<(Text, EntryRef)>,
+    /// Where it is a subcommand that may be written in several ways: all its names.
+    pub names: List<Text>,
+    /// The words of the level above that mean the same: `image rm` for the `rmi` of `docker`.
+    pub also: List<Text>,
     /// What it starts.
     pub starts: Start,
     /// Operands before the words that it starts.
@@ -56,6 +60,12 @@ pub struct Entry {
     pub implied: bool,
     /// Unknown names are written below the folder it works in, unless an option says otherwise.
     pub into: bool,
+    /// The word may be left out before one that it runs (`yarn run build`).
+    pub optional: bool,
+    /// The word that it runs may be a program that the project has installed (`yarn eslint`).
+    pub binaries: bool,
+    /// Below a folder it leaves out what `.gitignore` names, and follows no links.
+    pub gitignore: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// What this subcommand does beyond what an allow of the level above covers.
@@ -156,6 +166,13 @@ pub struct Slot {
     pub kind: Kind,
     /// An allow covers it only where its words name it.
     pub named: bool,
+}
+
+impl Slot {
+    /// A value that an allow covers unnamed.
+    pub const fn of(kind: Kind) -> Self {
+        Self { kind, named: false }
+    }
 }
 
 /// What a value or an operand is.
@@ -302,6 +319,8 @@ pub enum Set {
     Below,
     /// Dot files are reached too.
     Hidden,
+    /// What `.gitignore` names is reached too, or what a link leads to.
+    Ignored,
     /// Without a path operand it works on `.`.
     Implied,
     /// The folder it works in is this, too.
@@ -464,59 +483,6 @@ pub fn builds_image(command: &Command) -> bool {
         ["docker", "build", ..] | ["docker", "buildx", "build", ..]
     )
 }
-
-/// Whether a command that goes below a folder skips what `.gitignore` names, and follows no links there.
-pub fn heeds_gitignore(command: &Command) -> bool {
-    let word = |at: usize| {
-        command
-            .words
-            .get(at)
-            .and_then(Word::text)
-            .unwrap_or_default()
-    };
-    let sub = command
-        .roles
-        .iter()
-        .position(|role| *role == Role::Subcommand)
-        .map(word)
-        .unwrap_or_default();
-    let heeds = match word(0).rsplit('/').next().unwrap_or_default() {
-        "rg" | "fd" | "fdfind" | "ag" | "ruff" | "black" | "prettier" | "biome" => true,
-        "git" => matches!(
-            sub,
-            "add" | "stash" | "checkout" | "restore" | "commit" | "switch" | "grep"
-        ),
-        _ => false,
-    };
-    // Options that take ignored files in again, or follow links.
-    let overruled = [
-        "-f",
-        "--force",
-        "-u",
-        "--unrestricted",
-        "--no-ignore",
-        "--no-ignore-vcs",
-        "-I",
-        "-a",
-        "--all",
-        "-L",
-        "--follow",
-        "--no-index",
-        "--include-untracked",
-        "--no-exclude-standard",
-        "--no-respect-gitignore",
-    ];
-    let plain_add = sub == "add" || sub == "commit";
-    let overrules = |name: &str| {
-        overruled.contains(&name) && !(plain_add && matches!(name, "-a" | "-u" | "--all" | "-A"))
-    };
-    heeds
-        && !command
-            .options
-            .iter()
-            .any(|option| option.names.iter().any(|name| overrules(name)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -178,6 +178,8 @@ static NOWHERE: Entry = Entry {
     pairs: List::EMPTY,
     operands: None,
     subs: List::EMPTY,
+    names: List::EMPTY,
+    also: List::EMPTY,
     starts: Start::Opaque,
     skip: 0,
     transparent: false,
@@ -186,6 +188,9 @@ static NOWHERE: Entry = Entry {
     strict: false,
     implied: false,
     into: false,
+    optional: false,
+    binaries: false,
+    gitignore: false,
     harmless: List::EMPTY,
     escalates: None,
 };

@@ -401,6 +401,8 @@ impl Walker<'_> {
             Kind::Command(Box::new(Command {
                 words: found,
                 roles,
+                names: std::mem::take(&mut outcome.names),
+                spellings: std::mem::take(&mut outcome.spellings),
                 options: std::mem::take(&mut outcome.options),
                 assignments,
                 rest,
@@ -408,6 +410,7 @@ impl Walker<'_> {
                 launcher: level.launcher,
                 transparent: outcome.transparent,
                 known: outcome.known,
+                gitignore: outcome.gitignore,
                 escalations,
                 only_reads,
                 cwd,

@@ -8,12 +8,13 @@
 mod judging;
 mod reading;
 mod scripts;
+mod spellings;
 mod starting;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use crate::call::access::{Escalation, Mode, Opt, Reach, Role};
+use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::programs;
 use crate::call::word::Word;
 
@@ -74,6 +75,10 @@ fn system_folder(path: &str) -> bool {
 pub struct Outcome {
     /// What each word is to the program; as long as the words.
     pub roles: Vec<Role>,
+    /// Other names of the words that choose what it does.
+    pub names: Vec<(usize, &'static str)>,
+    /// Other words for them.
+    pub spellings: Vec<Spelling>,
     /// Options, clusters taken apart.
     pub options: Vec<Opt>,
     /// What it does, in the order of the words.
@@ -84,6 +89,8 @@ pub struct Outcome {
     pub starts: Vec<Starts>,
     /// Where it starts something, it needs no cover of its own.
     pub transparent: bool,
+    /// Below a folder it leaves out what `.gitignore` names, and follows no links.
+    pub gitignore: bool,
     /// The table knows the program.
     pub known: bool,
     /// Everything it does by itself is reading, or nothing at all; what it starts is judged in its turn.

@@ -30,7 +30,11 @@ impl Judge<'_> {
             if fitted.fit == Fit::No {
                 continue;
             }
-            if let Some(lost) = self.out(rule, stance, fitted.fit, fitted.unsure.as_deref()) {
+            let unsure = || {
+                let words = fitted.unsure.clone();
+                words.unwrap_or_else(|| "the command".into())
+            };
+            if let Some(lost) = self.out(rule, stance, fitted.fit, unsure) {
                 matched.push(Matched {
                     rule,
                     fit: fitted.fit,
@@ -40,11 +44,7 @@ impl Judge<'_> {
             }
             if stance == Stance::Tightens {
                 if fitted.fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                    let words = fitted
-                        .unsure
-                        .clone()
-                        .unwrap_or_else(|| "the command".into());
-                    self.unresolved.push((words, at, false));
+                    self.unresolved.add(at, false, unsure);
                 }
                 matched.push(Matched {
                     rule,
@@ -85,7 +85,7 @@ impl Judge<'_> {
         rule: usize,
         stance: Stance,
         fit: Fit,
-        unsure: Option<&str>,
+        unsure: impl FnOnce() -> String,
     ) -> Option<String> {
         let off = self.off(rule);
         if off.is_some() || stance == Stance::Tightens || fit == Fit::Must {
@@ -93,7 +93,7 @@ impl Judge<'_> {
         }
         Some(format!(
             "an allow must be sure, and {} may be something else",
-            unsure.unwrap_or("the command")
+            unsure()
         ))
     }
 

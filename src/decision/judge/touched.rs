@@ -83,7 +83,7 @@ impl Judge<'_> {
                 Fit::Must => (Verdict::Deny, false),
                 Fit::MayPattern => (Verdict::Ask, true),
                 Fit::MayUnknown => {
-                    self.unresolved.push((path.path.shown(), at, true));
+                    self.unresolved.add(at, true, || path.path.shown());
                     continue;
                 }
             };
@@ -156,8 +156,8 @@ impl Judge<'_> {
             if fit == Fit::No {
                 continue;
             }
-            let shown = format!("`{}`", path.path.shown());
-            if let Some(lost) = self.out(rule, stance, fit, Some(&shown)) {
+            let shown = || format!("`{}`", path.path.shown());
+            if let Some(lost) = self.out(rule, stance, fit, shown) {
                 matched.push(Matched {
                     rule,
                     fit,
@@ -166,7 +166,7 @@ impl Judge<'_> {
                 continue;
             }
             if fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                self.unresolved.push((path.path.shown(), at, false));
+                self.unresolved.add(at, false, || path.path.shown());
             }
             matched.push(Matched {
                 rule,
@@ -245,7 +245,7 @@ impl Judge<'_> {
         };
         Skips {
             hidden: !hidden,
-            ignored: owner.is_some_and(programs::heeds_gitignore),
+            ignored: owner.is_some_and(|command| command.gitignore),
             docker: owner.is_some_and(programs::builds_image),
         }
     }
@@ -339,7 +339,7 @@ impl Judge<'_> {
         match located.inside() {
             Some(true) => {}
             _ if *verdict == Verdict::Ask && settled() => {}
-            None => self.unresolved.push((path.path.shown(), at, false)),
+            None => self.unresolved.add(at, false, || path.path.shown()),
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");
@@ -422,49 +422,29 @@ impl Judge<'_> {
 
 /// The folders that anchored patterns name and that a symbolic link leads through.
 pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Folder> {
-    let rules = matcher
-        .rules
-        .iter()
-        .filter_map(|compiled| match &compiled.rule.judges {
-            Judges::Paths(paths) if compiled.rule.action != Verdict::Allow => Some(&paths.patterns),
-            _ => None,
-        });
-    let patterns = rules
-        .chain(matcher.protected.iter().map(|set| &set.paths.patterns))
-        .flatten();
-    let mut seen = std::collections::BTreeSet::new();
     let mut out: Vec<Folder> = Vec::new();
-    for pattern in patterns {
-        let starts: Vec<&str> = match pattern.anchor {
-            Anchor::Absolute => vec![""],
-            Anchor::Home => frame
-                .home
-                .iter()
-                .map(|folder| folder.lexical.trim_end_matches('/'))
-                .collect(),
-            Anchor::Root => frame
-                .roots
-                .iter()
-                .map(|folder| folder.lexical.trim_end_matches('/'))
-                .collect(),
-            Anchor::Name => continue,
+    let mut look = |anchor: Anchor, start: &str| {
+        let Some(heads) = matcher.heads(anchor) else {
+            return;
         };
-        for start in starts {
-            let mut at = start.to_owned();
-            for word in &pattern.components {
-                let crate::policy::patterns::WordPattern::Word(glob) = word else {
-                    break;
-                };
-                let Some(name) = glob.as_literal() else { break };
-                at = format!("{at}/{name}");
-                if seen.insert(at.clone()) && view.entry(&at) == Some(Entry::Link) {
-                    let folder = Folder::of(at.clone(), view);
-                    if folder.lexical != folder.resolved {
-                        out.push(folder);
-                    }
+        heads.below(start, |path| {
+            let entry = view.entry(path);
+            if entry == Some(Entry::Link) {
+                let folder = Folder::of(path.to_owned(), view);
+                if folder.lexical != folder.resolved {
+                    out.push(folder);
                 }
             }
-        }
+            // What a fixture does not write down may still have something below it.
+            entry.is_some() || !matches!(view, FileView::Real)
+        });
+    };
+    look(Anchor::Absolute, "");
+    if let Some(folder) = &frame.home {
+        look(Anchor::Home, folder.lexical.trim_end_matches('/'));
+    }
+    for folder in &frame.roots {
+        look(Anchor::Root, folder.lexical.trim_end_matches('/'));
     }
     out
 }

@@ -4,19 +4,16 @@
 //! the escalations, what is started. A program that the table does not know: [`unknown`].
 
 use super::reading::{Found, Reading};
-use super::starting;
 use super::values::Judge;
 use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use super::{spellings, starting};
 use crate::call::access::{Mode, Reach};
 use crate::call::programs::{
     Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
 use crate::call::word::Word;
 
-const TEXT: Slot = Slot {
-    kind: Kind::Text,
-    named: false,
-};
+const TEXT: Slot = Slot::of(Kind::Text);
 
 /// What a program that the table does not know may do: its clusters are guesses, its operands may be paths.
 pub(super) fn unknown(words: &[Word]) -> Outcome {
@@ -40,28 +37,10 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
             *slot = role;
         }
         match role {
-            Role::Operand => judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            ),
+            Role::Operand => judge.value(Slot::of(Kind::Maybe), word, at, at, true),
             Role::Option if !ended => {
                 if let Some(value) = guess(word, at, &mut out.options) {
-                    judge.value(
-                        Slot {
-                            kind: Kind::Maybe,
-                            named: false,
-                        },
-                        &value,
-                        at,
-                        at,
-                        false,
-                    );
+                    judge.value(Slot::of(Kind::Maybe), &value, at, at, false);
                 }
             }
             _ => {}
@@ -142,16 +121,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         if runs && (super::values::outside(value) || value.prefix().contains("://")) {
             judge.escalate("an option that is not known takes a path", *at);
         }
-        judge.value(
-            Slot {
-                kind: Kind::Maybe,
-                named: false,
-            },
-            value,
-            *at,
-            *at,
-            false,
-        );
+        judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
     }
     if let Some(at) = reading.hidden {
         judge.escalate(
@@ -207,6 +177,9 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
+    out.gitignore =
+        reading.entries.iter().any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
+    (out.names, out.spellings) = spellings::of(&reading, words);
     out.roles = reading.roles;
     out.options = reading.options;
     out

@@ -234,14 +234,6 @@ impl Reader<'_> {
                     .hidden
                     .or(self.unlisted.filter(|option| option + 1 == at));
                 self.skip_before(at);
-                // `docker container rm` is `docker rm`.
-                if let (true, Some(above), true) = (
-                    entry.transparent,
-                    self.reading.chosen.iter().rev().nth(1).copied(),
-                    self.reading.entries.len() > 2,
-                ) {
-                    self.role(above, Role::Skipped);
-                }
                 return self.role(at, Role::Subcommand);
             }
             // `cargo +nightly build`.
@@ -307,7 +299,8 @@ impl Reader<'_> {
             self.skip_before(at);
             self.role(at, Role::Subcommand);
             // `yarn eslint a` runs what the project has installed, unless a script has that name.
-            if nth == 0 && entry.starts == Start::Nothing && self.runs_programs(text) {
+            let program = text.is_some_and(|text| programs::find(text).is_some());
+            if nth == 0 && entry.binaries && program {
                 return self.begin(at, entry);
             }
         }
@@ -325,15 +318,6 @@ impl Reader<'_> {
         {
             self.ended = true;
         }
-    }
-
-    /// Whether the program runs other programs by their bare names, and this is one of them.
-    fn runs_programs(&self, name: Option<&str>) -> bool {
-        let own = self.words.first().and_then(Word::text).unwrap_or("");
-        let own = own.rsplit('/').next().unwrap_or(own);
-        self.reading.entries.len() == 1
-            && matches!(own, "yarn" | "yarnpkg" | "pnpm")
-            && name.is_some_and(|name| programs::find(name).is_some())
     }
 
     /// The started command begins here.
@@ -383,12 +367,7 @@ impl Reader<'_> {
         if word.text().is_none() && tail.is_none() {
             // `--$X`, `--out*`: any option that begins so, with any value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown()], None, at, false);
             return;
         }
         // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
@@ -483,12 +462,7 @@ impl Reader<'_> {
             && word.text().is_some()
             && self.spec(prefix.get(..2).unwrap_or("")).is_none()
         {
-            self.reading.options.push(Opt {
-                names: vec![prefix.to_owned()],
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(vec![prefix.to_owned()], None, at, true);
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
@@ -525,12 +499,7 @@ impl Reader<'_> {
         if word.text().is_none() {
             // `-r$X`: more letters, perhaps with a value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown()], None, at, false);
         }
     }
 
@@ -556,8 +525,12 @@ impl Reader<'_> {
             }
             None => {}
         }
+        self.seen(vec![name], value, at, sure);
+    }
+
+    fn seen(&mut self, names: Vec<String>, value: Option<Word>, at: usize, sure: bool) {
         self.reading.options.push(Opt {
-            names: vec![name],
+            names,
             value,
             at,
             sure,
@@ -575,12 +548,7 @@ impl Reader<'_> {
                 .map(str::to_owned),
         );
         if spec.slot.kind == Kind::Command {
-            self.reading.options.push(Opt {
-                names,
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(names, None, at, true);
             self.reading.found.push(Found {
                 spec,
                 at,
@@ -605,12 +573,12 @@ impl Reader<'_> {
                 self.at += 1;
             }
         }
-        self.reading.options.push(Opt {
+        self.seen(
             names,
-            value: value.as_ref().map(|value| value.word.clone()),
+            value.as_ref().map(|value| value.word.clone()),
             at,
-            sure: true,
-        });
+            true,
+        );
         if spec.sets.contains(&Set::End) {
             self.ended = true;
         }

@@ -398,7 +398,7 @@ fn roles_of_words() {
     );
     assert_eq!(
         roles("docker container rm x"),
-        [Program, Skipped, Subcommand, Operand]
+        [Program, Subcommand, Subcommand, Operand]
     );
     assert_eq!(
         roles("make -C x -j 4 -s all"),
@@ -427,6 +427,51 @@ fn roles_of_words() {
         [Program, Operand, Option, Rest, Rest, Option, Option]
     );
     assert_eq!(roles("bash -c ls"), [Program, Option, Operand]);
+}
+
+/// What the words that choose may be written as.
+#[test]
+fn other_spellings() {
+    let others = |line: &str| {
+        let (words, out) = run(line);
+        let mut all: Vec<String> = out
+            .names
+            .iter()
+            .map(|(at, name)| format!("{}:{name}", words[*at].shown()))
+            .collect();
+        all.extend(out.spellings.iter().map(|own| {
+            let shown =
+                |words: &[Word]| words.iter().map(Word::shown).collect::<Vec<_>>().join(" ");
+            format!(
+                "{} => {}",
+                shown(&words[own.from..=own.to]),
+                shown(&own.words)
+            )
+        }));
+        all.join(", ")
+    };
+    for (line, want) in [
+        ("cargo t", "t:test"),
+        (
+            "npm run-script x",
+            "run-script:run, run-script:rum, run-script:urn",
+        ),
+        ("docker rmi x", "rmi => image rm, rmi => image remove"),
+        (
+            "docker image rm x",
+            "image rm => rmi, image rm => image remove",
+        ),
+        (
+            "docker container rm x",
+            "container rm => rm, container rm => container remove",
+        ),
+        ("yarn run build", "run => "),
+        ("yarn build", "yarn => yarn run"),
+        ("yarn run install", ""),
+        ("git commit", ""),
+    ] {
+        assert_eq!(others(line), want, "{line}");
+    }
 }
 
 /// Options carry all their spellings, the typed one first.

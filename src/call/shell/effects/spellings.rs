@@ -1,0 +1,76 @@
+//! The other ways to write what a command's words choose: `npm i` is `npm install`, `docker rmi` is `docker image rm`.
+//!
+//! In: a [`Reading`]. Out: other names of single words, and other words in the place of some. Patterns are compared
+//! with each of them, so that a rule need not know which one was typed.
+
+use super::reading::Reading;
+use super::{Role, Spelling};
+use crate::call::programs::Entry;
+use crate::call::word::Word;
+
+pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str)>, Vec<Spelling>) {
+    let (mut names, mut spellings) = (Vec::new(), Vec::new());
+    let typed = |at: usize| words.get(at).and_then(Word::text).unwrap_or("");
+    let instead = |from: usize, to: usize, text: &mut dyn Iterator<Item = &str>| Spelling {
+        from,
+        to,
+        words: text
+            .map(|text| {
+                Word::known(
+                    text,
+                    words.get(to).map(|word| word.span).unwrap_or_default(),
+                )
+            })
+            .collect(),
+    };
+    let levels: Vec<(&'static Entry, usize)> = reading
+        .entries
+        .iter()
+        .copied()
+        .zip(reading.chosen.iter().copied())
+        .collect();
+    for (level, (entry, at)) in levels.iter().enumerate().skip(1) {
+        if entry.names.is_empty() {
+            continue;
+        }
+        let before = level.checked_sub(1).and_then(|before| levels.get(before));
+        let own = before.map(|(_, from)| (*from, format!("{} {}", typed(*from), typed(*at))));
+        match own {
+            // `docker image rm` chose what `docker rmi` is.
+            Some((from, own)) if entry.also.has(&own) => {
+                let all = entry.names.texts().chain(entry.also.texts());
+                let others = all.filter(|text| *text != own);
+                spellings.extend(others.map(|text| instead(from, *at, &mut text.split(' '))));
+            }
+            _ => {
+                let others = entry.names.texts().filter(|name| *name != typed(*at));
+                names.extend(others.map(|name| (*at, name)));
+                let also = entry.also.texts();
+                spellings.extend(also.map(|text| instead(*at, *at, &mut text.split(' '))));
+            }
+        }
+    }
+    // `yarn run build` and `yarn build`, unless the name alone chooses something else.
+    let verb = reading
+        .roles
+        .iter()
+        .rposition(|role| *role == Role::Subcommand);
+    let runs = reading.rest.or(verb);
+    match (levels.as_slice(), runs) {
+        ([.., (above, _), (entry, at)], Some(verb))
+            if entry.optional && verb > *at && above.sub(typed(verb)).is_none() =>
+        {
+            spellings.push(instead(*at, *at, &mut std::iter::empty()));
+        }
+        ([(entry, _)], Some(_)) => {
+            let mut subs = entry.subs.iter().map(|(_, sub)| sub.as_entry());
+            if let Some(sub) = subs.find(|sub| sub.optional) {
+                for name in sub.names.texts() {
+                    spellings.push(instead(0, 0, &mut [typed(0), name].into_iter()));
+                }
+            }
+        }
+        _ => {}
+    }
+    (names, spellings)
+}
