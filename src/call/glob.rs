@@ -227,7 +227,11 @@ impl Glob {
         if let Some(text) = word.text() {
             return self.matches_text(text, fold).into();
         }
-        if !self.may_start(word.prefix(), fold) {
+        let end = match word.pieces.last() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        };
+        if !self.may_start(word.prefix(), fold) || !self.may_end(end, fold) {
             return Fit::No;
         }
         let units = Unit::of(word);
@@ -249,6 +253,13 @@ impl Glob {
         let start = self.tokens.iter().zip(text.chars());
         start
             .take_while(|(token, _)| **token != Token::Star)
+            .all(|(token, c)| token.accepts(c, fold))
+    }
+
+    /// Whether what ends with `text` may match.
+    fn may_end(&self, text: &str, fold: bool) -> bool {
+        let end = self.tokens.iter().rev().zip(text.chars().rev());
+        end.take_while(|(token, _)| **token != Token::Star)
             .all(|(token, c)| token.accepts(c, fold))
     }
 
@@ -303,7 +314,14 @@ impl Unit {
                 }
                 Piece::Digits => units.push(Self::Digits),
                 Piece::Hash => units.push(Self::Hash),
-                Piece::Below(_) | Piece::Unknown(_) => units.push(Self::Any),
+                Piece::Below(_) => {
+                    // `find x` names `x` itself as well.
+                    if units.len() > 1 {
+                        units.pop_if(|unit| matches!(unit, Self::Char('/')));
+                    }
+                    units.push(Self::Any);
+                }
+                Piece::Unknown(_) => units.push(Self::Any),
             }
         }
         units

@@ -75,6 +75,26 @@ const SYSTEM: &[&str] = &[
     "/opt/homebrew/bin",
 ];
 
+/// A command with the sequences of words that patterns are compared with: made once, tried with many rules.
+pub struct Spelled<'a> {
+    accesses: &'a [Access],
+    at: usize,
+    command: &'a Command,
+    sequences: Vec<Vec<Item<'a>>>,
+}
+
+impl<'a> Spelled<'a> {
+    /// The command at an index; none where the access is no command.
+    pub fn of(accesses: &'a [Access], at: usize) -> Option<Self> {
+        Some(Self {
+            accesses,
+            at,
+            command: command(accesses, at)?,
+            sequences: sequences(accesses, at),
+        })
+    }
+}
+
 /// How a command rule fits the command at `at`.
 pub fn fit(
     rule: &Commands,
@@ -83,17 +103,33 @@ pub fn fit(
     stance: Stance,
     frame: &Frame<'_>,
 ) -> Fitted {
-    let Some(command) = command(accesses, at) else {
-        return NOTHING;
-    };
+    match Spelled::of(accesses, at) {
+        Some(spelled) => fit_spelled(rule, &spelled, stance, frame),
+        None => NOTHING,
+    }
+}
+
+/// How a command rule fits a command.
+pub fn fit_spelled(
+    rule: &Commands,
+    spelled: &Spelled<'_>,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fitted {
+    let Spelled {
+        accesses,
+        at,
+        command,
+        ref sequences,
+    } = *spelled;
     let mut best = NOTHING;
-    for sequence in sequences(accesses, at) {
+    for sequence in sequences {
         for pattern in &rule.patterns {
-            let mut fitted = prefix(pattern, &sequence, command, stance, frame, rule.exact);
+            let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
                 continue;
             }
-            if excepted(rule, accesses, at, stance, frame) {
+            if excepted(rule, spelled, stance, frame) {
                 continue;
             }
             for alternatives in &rule.with {
@@ -140,16 +176,7 @@ pub fn fit(
 
 /// Whether a carve-out holds. What is carved out of an allow is kept as a deny would keep it: any spelling, and what
 /// only may be it. What is carved out of a deny or an ask must surely be it.
-fn excepted(
-    rule: &Commands,
-    accesses: &[Access],
-    at: usize,
-    stance: Stance,
-    frame: &Frame<'_>,
-) -> bool {
-    let Some(command) = command(accesses, at) else {
-        return false;
-    };
+fn excepted(rule: &Commands, spelled: &Spelled<'_>, stance: Stance, frame: &Frame<'_>) -> bool {
     if rule.except.is_empty() {
         return false;
     }
@@ -157,10 +184,10 @@ fn excepted(
         Stance::Loosens => (Stance::Tightens, Fit::MayUnknown),
         Stance::Tightens => (Stance::Loosens, Fit::Must),
     };
-    sequences(accesses, at).any(|sequence| {
-        rule.except
-            .iter()
-            .any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
+    spelled.sequences.iter().any(|sequence| {
+        let holds =
+            |except| prefix(except, sequence, spelled.command, other, frame, false).fit >= enough;
+        rule.except.iter().any(holds)
     })
 }
 
@@ -219,18 +246,32 @@ pub fn command(accesses: &[Access], at: usize) -> Option<&Command> {
 
 /// The words that patterns are compared with: those of this level, then those of the command it starts. First without
 /// the words that count for nothing, then with them, then in the other spellings of its words and theirs.
-fn sequences(accesses: &[Access], at: usize) -> impl Iterator<Item = Vec<Item<'_>>> {
-    let short = sequence(accesses, at, false, None);
-    let full = sequence(accesses, at, true, None);
-    let mut levels: Vec<usize> = full.iter().map(|item| item.level).collect();
-    levels.dedup();
-    let others = levels.into_iter().flat_map(move |level| {
-        let own = command(accesses, level).map_or(&[][..], |own| &own.spellings);
-        own.iter()
-            .map(move |spelling| sequence(accesses, at, false, Some((level, spelling))))
-    });
-    let full = (full.len() != short.len()).then_some(full);
-    std::iter::once(short).chain(full).chain(others)
+fn sequences(accesses: &[Access], at: usize) -> Vec<Vec<Item<'_>>> {
+    let mut all = vec![sequence(accesses, at, false, None)];
+    let mut others = Vec::new();
+    let mut skips = false;
+    for level in levels(accesses, at) {
+        let Some(command) = command(accesses, level) else {
+            continue;
+        };
+        skips |= command.roles.contains(&Role::Skipped);
+        let spelled = command.spellings.iter().map(|own| Some((level, own)));
+        others.extend(spelled.map(|own| sequence(accesses, at, false, own)));
+    }
+    if skips {
+        all.push(sequence(accesses, at, true, None));
+    }
+    all.append(&mut others);
+    all
+}
+
+/// A command and those that it starts by words, one the other.
+fn levels(accesses: &[Access], at: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(at), |level| {
+        // Each step goes to a later access, so this ends.
+        let inner = command(accesses, *level)?.inner?;
+        (inner > *level).then_some(inner)
+    })
 }
 
 fn sequence<'a>(
@@ -240,12 +281,8 @@ fn sequence<'a>(
     spelled: Option<(usize, &'a Spelling)>,
 ) -> Vec<Item<'a>> {
     let mut out = Vec::new();
-    let mut level = Some(at);
-    // Each step goes to a later access; the count is a guard, not a limit.
-    for _ in 0..=accesses.len() {
-        let Some((index, command)) =
-            level.and_then(|index| Some((index, command(accesses, index)?)))
-        else {
+    for index in levels(accesses, at) {
+        let Some(command) = command(accesses, index) else {
             break;
         };
         let other = spelled.filter(|(own, _)| *own == index);
@@ -270,7 +307,6 @@ fn sequence<'a>(
                 _ => push(word, at, &command.names),
             }
         }
-        level = command.inner.filter(|inner| *inner > index);
     }
     out
 }
@@ -339,6 +375,30 @@ fn words(
     taken: &mut Vec<usize>,
 ) -> Option<(Fit, usize)> {
     let count = sequence.len();
+    // Words that stand for one each against a pattern without `**` are the common case: no table is needed.
+    let simple = !exact && !pattern.contains(&WordPattern::Any);
+    let given = sequence.get(start..).unwrap_or_default();
+    if simple
+        && !given
+            .iter()
+            .take(pattern.len())
+            .any(|item| item.word.splits)
+    {
+        if given.len() < pattern.len() {
+            return None;
+        }
+        let mut fit = Fit::Must;
+        for (word, item) in pattern.iter().zip(given) {
+            if let WordPattern::Word(glob) = word {
+                fit = fit.and(item.fit(glob));
+            }
+            if fit == Fit::No {
+                return None;
+            }
+        }
+        taken.extend(start..start + pattern.len());
+        return Some((fit, start + pattern.len()));
+    }
     let ended: Vec<Fit> = (0..=count)
         .map(|at| match exact && at < count {
             // What is left may be no word at all, where each may vanish.
@@ -533,7 +593,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
                 }
                 continue;
             }
-            let valued = |name: &String| {
+            let valued = |name: &str| {
                 let value = option.value.as_ref().and_then(Word::text);
                 value.is_some_and(|value| glob.matches_text(&format!("{name}={value}"), false))
             };
@@ -689,9 +749,9 @@ impl CommandIndex {
     }
 
     /// What the patterns that may meet the command belong to, each once, in order.
-    pub fn candidates(&self, accesses: &[Access], at: usize) -> Vec<usize> {
+    pub fn candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
         let mut found = self.globs.clone();
-        for sequence in sequences(accesses, at) {
+        for sequence in &command.sequences {
             let Some(program) = sequence.first() else {
                 continue;
             };
@@ -699,7 +759,7 @@ impl CommandIndex {
                 return self.all.clone();
             };
             for name in names(text) {
-                self.look(name, &sequence, &mut found);
+                self.look(name, sequence, &mut found);
             }
         }
         found.sort_unstable();

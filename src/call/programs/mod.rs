@@ -421,7 +421,7 @@ pub fn ends(command: &Command) -> Vec<&str> {
         option
             .names
             .iter()
-            .any(|name| others.contains(&name.as_str()))
+            .any(|name| others.contains(&name.as_ref()))
     });
     match program.rsplit('/').next().unwrap_or_default() {
         _ if widened => Vec::new(),
@@ -439,7 +439,7 @@ pub fn ends(command: &Command) -> Vec<&str> {
 /// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
 pub fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
     let acts = |option: &&Opt| {
-        let name = option.names.first().map_or("", String::as_str);
+        let name = option.names.first().map_or("", AsRef::as_ref);
         let acts = [
             "-exec", "-ok", "-print", "-ls", "-fprint", "-fls", "-delete",
         ];
@@ -476,13 +476,14 @@ pub fn builds_image(command: &Command) -> bool {
         option
             .names
             .iter()
-            .any(|name| matches!(name.as_str(), "-f" | "--file" | "--build-context"))
+            .any(|name| matches!(name.as_ref(), "-f" | "--file" | "--build-context"))
     });
     !own && matches!(
         texts.as_slice(),
         ["docker", "build", ..] | ["docker", "buildx", "build", ..]
     )
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

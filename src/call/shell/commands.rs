@@ -7,7 +7,7 @@
 use super::assignments::is_dangerous;
 use super::effects::{self, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
-use super::launch::more_starts;
+use super::launch::{more_starts, place_of_names};
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, Walker};
@@ -288,11 +288,13 @@ impl Walker<'_> {
         outcome.starts.extend(more_starts(&found));
         self.keeps(&found, &outcome, function.is_some(), input, level);
         if let Some(function) = function {
-            let at = if outcome.known {
-                self.opaque(
-                    format!("a function stands in the place of the program `{name}`"),
-                    span,
-                );
+            let at = if outcome.known || !function.sure {
+                if outcome.known {
+                    self.opaque(
+                        format!("a function stands in the place of the program `{name}`"),
+                        span,
+                    );
+                }
                 let roles = std::mem::take(&mut outcome.roles);
                 Some(self.push_command(
                     found.clone(),
@@ -306,6 +308,13 @@ impl Walker<'_> {
             } else {
                 None
             };
+            if function.several {
+                self.opaque(format!("`{name}` may be one of several functions"), span);
+            }
+            if let Some(at) = at.filter(|_| !outcome.known) {
+                self.effects(&outcome, at, env);
+            }
+            let before = (!function.sure).then(|| env.clone());
             let saved = temporary(env, &assignments);
             self.call(
                 name,
@@ -315,6 +324,9 @@ impl Walker<'_> {
                 input,
             );
             restore(env, saved);
+            if let Some(before) = before {
+                *env = self.merge(before, env.clone());
+            }
             for assignment in assignments.iter().filter(|assignment| assignment.dangerous) {
                 env.change(&assignment.name);
             }
@@ -323,6 +335,9 @@ impl Walker<'_> {
         let roles = std::mem::take(&mut outcome.roles);
         let own = level.shell && super::builtins::is_builtin(name);
         // Most commands start nothing and change nothing: their words move into the access.
+        let mark = (!outcome.starts.is_empty())
+            .then(|| place_of_names(name, &outcome.options))
+            .flatten();
         let kept =
             (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
         let listed = match outcome.starts.is_empty() {
@@ -344,6 +359,7 @@ impl Walker<'_> {
                     level,
                     at,
                     listed.clone(),
+                    mark.as_ref(),
                 );
             }
             if own {

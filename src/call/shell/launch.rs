@@ -10,7 +10,7 @@ use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::Origin;
-use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Reach, Role, Touches};
+use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -27,6 +27,7 @@ impl Walker<'_> {
         level: Level,
         at: usize,
         listed: Option<Word>,
+        mark: Option<&Word>,
     ) {
         let program = found.first().map(Word::shown).unwrap_or_default();
         let name = program.rsplit('/').next().unwrap_or_default().to_owned();
@@ -45,6 +46,10 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
+                let before = from.checked_sub(1).and_then(|at| found.get(at));
+                let apart = before
+                    .and_then(Word::text)
+                    .is_some_and(|text| matches!(text, "-execdir" | "-okdir"));
                 let fed = match input {
                     Input::Text { text, sure, .. } if more && *sure && name == "xargs" => {
                         fed(found.get(1..from).unwrap_or_default(), &inner, text, span)
@@ -57,6 +62,7 @@ impl Walker<'_> {
                         word == "--null" || (word.starts_with('-') && word.ends_with('0'))
                     });
                     let names = match (input, &listed) {
+                        _ if apart => names::below(".", "find"),
                         (_, Some(word)) => word.clone(),
                         (Input::Names(word), None) if nul || !names::ends_with_nul(word) => {
                             word.clone()
@@ -64,7 +70,12 @@ impl Walker<'_> {
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
-                    if !fill(&mut inner, &names) {
+                    let mark = mark.map(|word| (word, word.text()));
+                    if let Some((word, None)) = mark {
+                        self.opaque("where names are put in cannot be computed", word.span);
+                    }
+                    let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
+                    if mark.is_empty() || !fill(&mut inner, mark, &names) {
                         inner.push(Word {
                             span: place,
                             ..names
@@ -87,7 +98,14 @@ impl Walker<'_> {
                     }
                     self.via.push(name.clone());
                     self.depth += 1;
-                    let inside = self.run(inner, Vec::new(), env, input, level, true);
+                    let inside = if apart {
+                        // It runs in the folder of what is found.
+                        let mut there = env.clone();
+                        there.folders = Rc::default();
+                        self.run(inner, Vec::new(), &mut there, input, level, true)
+                    } else {
+                        self.run(inner, Vec::new(), env, input, level, true)
+                    };
                     self.depth -= 1;
                     self.via.pop();
                     self.link(at, inside);
@@ -510,19 +528,34 @@ fn git_aliases(found: &[Word]) -> Vec<Starts> {
     starts
 }
 
-/// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
-pub(super) fn fill(inner: &mut [Word], names: &Word) -> bool {
+/// The text in whose place a launcher puts names: `xargs` has none unless it is told.
+pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
+    let braces = || Word::known("{}", Span::default());
+    if program.rsplit('/').next() != Some("xargs") {
+        return Some(braces());
+    }
+    let told = options.iter().rev().find(|option| {
+        let is = |name: &std::borrow::Cow<'static, str>| {
+            matches!(name.as_ref(), "-I" | "-J" | "-i" | "--replace")
+        };
+        option.names.iter().any(is)
+    })?;
+    Some(told.value.clone().unwrap_or_else(braces))
+}
+
+/// Puts the names, or an unknown, in the place of each mark; false where there is none.
+fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
     let mut found = false;
     for word in inner {
-        if word.text() == Some("{}") && names.text().is_none() && !names.is_unknown() {
+        if word.text() == Some(mark) && names.text().is_none() && !names.is_unknown() {
             word.pieces.clone_from(&names.pieces);
             found = true;
-        } else if word.text().is_some_and(|text| text.contains("{}")) {
+        } else if word.text().is_some_and(|text| text.contains(mark)) {
             let mut pieces = Vec::new();
             let text = word.shown();
-            for (index, part) in text.split("{}").enumerate() {
+            for (index, part) in text.split(mark).enumerate() {
                 if index > 0 {
-                    pieces.push(Piece::Unknown("{}".to_owned()));
+                    pieces.push(Piece::Unknown(mark.to_owned()));
                 }
                 if !part.is_empty() {
                     pieces.push(Piece::Text(part.to_owned()));

@@ -52,9 +52,18 @@ pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
     Some(names)
 }
 
+/// What prints names, with some options or without.
+const LISTERS: &[&str] = &[
+    "find", "fd", "fdfind", "rg", "grep", "egrep", "fgrep", "git", "ls",
+];
+
 /// The names that one command prints by itself.
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
+    let program = words.first()?.text()?.rsplit('/').next()?;
+    if !LISTERS.contains(&program) {
+        return None;
+    }
     let outcome = effects::outcome(&words, Stdin::None);
     if !outcome.known
         || !outcome.only_reads
@@ -63,13 +72,12 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
     {
         return None;
     }
-    let program = words.first()?.text()?.rsplit('/').next()?;
     let has = |names: &[&str]| {
         outcome.options.iter().any(|option: &Opt| {
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
@@ -186,7 +194,7 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let keeps = match words.first()?.text()?.rsplit('/').next()? {
@@ -283,7 +291,8 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     )
 }
 
-fn below(folder: &str, printed_by: &str) -> Word {
+/// Some path below a folder.
+pub(super) fn below(folder: &str, printed_by: &str) -> Word {
     let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
     let mut word = Word::of(
         [start, Piece::Below(format!("<{printed_by}>"))],

@@ -268,6 +268,7 @@ impl<'s> Walker<'s> {
             if item.background {
                 let mut inner = env.clone();
                 self.item(tree, item, &mut inner, input);
+                env.background = true;
             } else {
                 self.item(tree, item, env, input);
             }
@@ -509,6 +510,8 @@ impl<'s> Walker<'s> {
         let function = Function {
             tree: tree.clone(),
             body: body.clone(),
+            sure: true,
+            several: false,
         };
         let known = self.called.contains(&address(body)) || self.deferred.contains(&address(body));
         if !self.exhausted {

@@ -563,6 +563,8 @@ impl<'e> Expander<'e> {
                 Some(all) => Value::Known(Word::known(all.len().to_string(), self.span)),
                 None => digits(self.env, name),
             },
+            // No job, no word.
+            "!" if !self.env.background => Value::Unknown,
             "$" | "?" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO"
             | "BASHPID" | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
             "" => Value::Unknown,

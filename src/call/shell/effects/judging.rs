@@ -64,7 +64,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     let sure = word.text().is_some() || value.is_some();
     let long = name.starts_with("--") || name.len() == 2;
     options.push(Opt {
-        names: vec![name.to_owned()],
+        names: vec![name.to_owned().into()],
         value: value.clone(),
         at,
         sure: sure && long,
@@ -72,7 +72,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
             options.push(Opt {
-                names: vec![format!("-{letter}")],
+                names: vec![format!("-{letter}").into()],
                 value: None,
                 at,
                 sure: false,
