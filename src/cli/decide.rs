@@ -28,6 +28,7 @@ pub struct Options {
 /// Runs it.
 pub fn run(options: &Options) -> Answer {
     let matcher = options.which.matcher()?;
+    options.given.declared(&matcher)?;
     let mut exit = Exit::Good;
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();

@@ -84,6 +84,7 @@ pub fn run(options: &Options) -> Answer {
         output::show(&failing);
         return Err(Stop::Shown);
     }
+    options.given.declared(&matcher)?;
     options.given.fill(&options.which, &mut call)?;
     let decision = decision::decide(&matcher, &call, &options.given.view(&call));
     let explanation = Explanation::of(&matcher, &call, &decision);

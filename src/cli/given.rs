@@ -6,6 +6,8 @@ use super::Stop;
 use super::policies::Which;
 use crate::call::files::FileView;
 use crate::call::{Approval, Call, Grant, Mode, Said};
+use crate::matcher::Matcher;
+use crate::policy::near;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -121,6 +123,25 @@ impl Given {
         call.user = call.user.take().or_else(|| self.user.clone());
         call.session = call.session.take().or_else(|| self.session.clone());
         call.now = call.now.or(self.now);
+        Ok(())
+    }
+
+    /// Whether the policy declares every fact that is given: one that it does not would only be overlooked.
+    pub fn declared(&self, matcher: &Matcher) -> Result<(), Stop> {
+        for fact in &self.fact {
+            let (name, value) = pair("--fact", fact)?;
+            if matcher.declared_facts().any(|declared| declared == name) {
+                continue;
+            }
+            let help = match near::nearest(name, matcher.declared_facts()) {
+                Some(near) => format!("did you mean `--fact {near}={value}`?"),
+                None => format!("declare what the host tells: `{name} = {{}}` under `[facts]`"),
+            };
+            return Err(Stop::helped(
+                format!("`--fact {fact}`: the policy declares no fact `{name}`"),
+                help,
+            ));
+        }
         Ok(())
     }
 

@@ -213,7 +213,7 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
 }
 
 /// A text without a name that tells its spelling: the one it has fewer faults in; TOML where they are equal.
-fn unnamed(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Finding>> {
+pub(super) fn unnamed(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Finding>> {
     let spelled = |format, bytes| {
         Source::new(name, bytes, Some(format))
             .map(Arc::new)

@@ -14,7 +14,7 @@ use crate::policy::rule::Verdict;
 use crate::source::Source;
 use clap::Args;
 use std::collections::HashMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ Examples:
 Exit codes: 0 passed, 1 a case failed or has no accepted snapshot, 2 a case file or policy cannot be loaded.
 In CI (the variable CI is set) no snapshot is proposed: one that is missing or differs is a failure.")]
 pub struct Options {
-    /// Case files, or folders in which all *.cases.* files are run (default: the working directory)
+    /// Case files, or folders in which all *.cases.* files are run; `-` is stdin (default: the working directory)
     #[arg(value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
     /// Run the cases whose name contains TEXT
@@ -149,6 +149,10 @@ fn find(given: &[PathBuf]) -> Result<Vec<PathBuf>, Stop> {
     let given = if given.is_empty() { &here } else { given };
     let mut files = Vec::new();
     for path in given {
+        if path == Path::new("-") {
+            files.push(path.clone());
+            continue;
+        }
         let kind =
             std::fs::metadata(path).map_err(|why| Stop::told(policies::unreadable(path, &why)))?;
         let before = files.len();
@@ -226,8 +230,17 @@ struct Run<'o> {
 
 impl Run<'_> {
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
-        let source = match std::fs::read(path) {
-            Ok(bytes) => Source::new(path.to_string_lossy(), bytes, None),
+        let stdin = path == Path::new("-");
+        let bytes = match stdin {
+            true => {
+                let mut bytes = Vec::new();
+                std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            false => std::fs::read(path),
+        };
+        let source = match bytes {
+            Ok(bytes) if stdin => policies::unnamed("<stdin>", bytes).map_err(|finding| *finding),
+            Ok(bytes) => Source::new(path.to_string_lossy(), bytes, None).map(Arc::new),
             Err(why) => {
                 output::complain(&policies::unreadable(path, &why), None);
                 self.tally.unloaded += 1;
@@ -236,7 +249,7 @@ impl Run<'_> {
         };
         let read = source
             .map_err(|finding| vec![finding])
-            .and_then(|source| cases::read(&Arc::new(source)));
+            .and_then(|source| cases::read(&source));
         let cases = match read {
             Ok(cases) => cases,
             Err(findings) => {
@@ -245,6 +258,12 @@ impl Run<'_> {
                 return Ok(());
             }
         };
+        if stdin && cases.cases.iter().any(|case| case.expect.is_none()) {
+            return Err(Stop::helped(
+                "a case from stdin has no `expect`, and a snapshot needs a file beside which it is kept",
+                "write `expect = \"allow\"`, or give the cases in a file",
+            ));
+        }
         let mut kept = Kept::of(path)?;
         for case in &cases.cases {
             if !case.name.contains(self.filter) {

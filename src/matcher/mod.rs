@@ -516,6 +516,11 @@ impl Matcher {
         (on, missing)
     }
 
+    /// The names of the facts that the policy declares.
+    pub fn declared_facts(&self) -> impl Iterator<Item = &str> {
+        self.facts.keys().map(String::as_str)
+    }
+
     /// The value of a fact: the one given, else the declared default. One that is given and cannot be (none of the
     /// declared values, or of another type than the default) is no value at all: it counts against the call.
     pub fn fact<'v>(&'v self, name: &str, facts: &'v BTreeMap<String, Value>) -> Option<&'v Value> {

@@ -9,7 +9,7 @@ use super::wording::{
     Marked, at, cleared_by, does, first_line, ground, json, listed, lookalike, place, quoted, rule,
     said, typed, what, why,
 };
-use crate::call::access::Kind;
+use crate::call::access::{Cover, Kind};
 use crate::decision::{Basis, DecidedBy, Reason, Stage};
 use crate::explanation::{Explained, Explanation, Outcome, Pointed, Voucher, Way};
 use crate::finding::Label;
@@ -270,15 +270,38 @@ impl Page {
         let mut listed: Vec<&Explained<'_>> = told.accesses.iter().collect();
         if let Some(line) = &told.decision.line {
             let mut marks: Vec<Marked> = Vec::new();
+            // Access → its mark.
+            let mut of: Vec<Option<usize>> = Vec::new();
             listed.retain(|own| {
+                of.push(None);
+                let cover = match &own.judged.access.kind {
+                    Kind::Path(path) => Some(path.cover),
+                    Kind::Host(host) => Some(host.cover),
+                    _ => None,
+                };
+                if let Some(Cover::Command { at, .. }) = cover
+                    && let Some(mark) = of.get(at).copied().flatten()
+                    && marks
+                        .get_mut(mark)
+                        .is_some_and(|mark| mark.takes(told, own))
+                {
+                    return false;
+                }
                 let span = own.judged.access.span;
                 let Some(span) = span.filter(|span| span.start <= line.len()) else {
                     return true;
                 };
                 let mark = Marked::of(told, own, span, line);
-                match marks.iter_mut().find(|other| other.is_like(&mark)) {
+                let at = marks
+                    .iter()
+                    .position(|other| other.is_like(&mark))
+                    .unwrap_or(marks.len());
+                match marks.get_mut(at) {
                     Some(other) => other.does.extend(mark.does),
                     None => marks.push(mark),
+                }
+                if let Some(last) = of.last_mut() {
+                    *last = Some(at);
                 }
                 false
             });
@@ -299,7 +322,7 @@ impl Page {
         for own in listed {
             let verdict = own.verdict;
             let head = format!("{:<5} ", verdict.name());
-            let text = format!("{}{}: {}", head, does(own), why(told, own));
+            let text = format!("{}{}: {}", head, does(told, own), why(told, own));
             let from = self.out.len();
             self.prose(2, 6, &text);
             // Coloured once the rows are measured.
@@ -322,23 +345,40 @@ impl Page {
     }
 
     fn lost(&mut self, told: &Explanation<'_>) {
-        // Many rules lose for one reason: it is told once.
-        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-        let mut add = |why: String, who: String| match groups.iter_mut().find(|own| own.0 == why) {
-            Some((_, all)) if all.contains(&who) => {}
-            Some((_, all)) => all.push(who),
-            None => groups.push((why, vec![who])),
+        // Many rules lose for one reason: it is told once. So are the entries of one list.
+        let mut groups: Vec<(String, Vec<(String, Vec<String>)>)> = Vec::new();
+        let mut add = |why: String, list: String, who: String| {
+            let at = groups.iter().position(|own| own.0 == why);
+            let at = at.unwrap_or_else(|| {
+                groups.push((why, Vec::new()));
+                groups.len() - 1
+            });
+            let Some((_, all)) = groups.get_mut(at) else {
+                return;
+            };
+            match all.iter_mut().find(|own| own.0 == list) {
+                Some((_, entries)) if entries.contains(&who) => {}
+                Some((_, entries)) => entries.push(who),
+                None => all.push((list, vec![who])),
+            }
         };
         for met in told.accesses.iter().flat_map(|own| &own.rules) {
             if let Outcome::Lost(why) = &met.outcome {
-                add(why.clone(), rule(met.rule));
+                let key = &met.rule.key;
+                let list = match met.rule.rule.id {
+                    Some(_) => key.as_str(),
+                    None => key.split('[').next().unwrap_or(key),
+                };
+                add(why.clone(), list.to_owned(), rule(met.rule));
             }
         }
         for reason in &told.decision.overtaken {
             if reason.kind != Basis::Rule {
+                let key = shortened(&reason.key, 60);
                 add(
                     "a deny is final".into(),
-                    format!("`{}` (ask)", shortened(&reason.key, 60)),
+                    key.clone(),
+                    format!("`{key}` (ask)"),
                 );
             }
         }
@@ -348,7 +388,14 @@ impl Page {
         self.heading("what else matched, and lost");
         let more = groups.len().saturating_sub(MOST_LOST);
         for (why, who) in groups.iter().take(MOST_LOST) {
-            self.prose(2, 4, &format!("{}: {why}", listed(who)));
+            let who: Vec<String> = who
+                .iter()
+                .map(|(list, entries)| match entries.as_slice() {
+                    [only] => only.clone(),
+                    all => format!("{} entries of `{list}`", all.len()),
+                })
+                .collect();
+            self.prose(2, 4, &format!("{}: {why}", listed(&who)));
         }
         if more > 0 {
             self.prose(

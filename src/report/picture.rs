@@ -10,10 +10,10 @@ use crate::source::Span;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A text of no more lines than this is shown whole.
-const WHOLE: usize = 8;
+const WHOLE: usize = 26;
 
 /// No more lines than this are shown of any text.
-const MOST_LINES: usize = 24;
+const MOST_LINES: usize = 32;
 
 /// How narrow the words beside an underline may get before they go below it.
 const NARROWEST: usize = 36;
@@ -145,12 +145,15 @@ fn under(out: &mut String, gutter: &str, part: &[Cell], mark: &Mark, room: usize
     out.push_str(&line);
     let text = printable(&mark.text);
     let needs = NARROWEST.min(text.width());
-    let (indent, mut first) = if room >= beside + needs {
+    // Beside the underline, unless that takes more rows than below it.
+    let below = from.min(room.saturating_sub(text.width().min(48)));
+    let rows = |indent: usize| wrapped(&text, room - indent, room - indent).len();
+    let (indent, mut first) = if room >= beside + needs && rows(beside) <= rows(below) + 1 {
         out.push(' ');
         (beside, true)
     } else {
         out.push('\n');
-        (from.min(room.saturating_sub(text.width().min(48))), false)
+        (below, false)
     };
     for row in wrapped(&text, room - indent, room - indent) {
         if !std::mem::take(&mut first) {

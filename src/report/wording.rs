@@ -15,11 +15,19 @@ use crate::source::Span;
 /// What the call is about, in a few words.
 pub(super) fn what(told: &Explanation<'_>) -> String {
     if let Some(line) = &told.decision.line {
-        let mut lines = line.lines().filter(|line| !line.trim().is_empty());
-        let first = lines.next().unwrap_or_default().trim();
-        return match lines.next() {
-            Some(_) => format!("{first} …"),
-            None => first.to_owned(),
+        let lines: Vec<&str> = line.trim_end().lines().collect();
+        let says = |line: &&&str| {
+            let line = line.trim();
+            !line.is_empty() && !line.starts_with('#') && !line.starts_with("set -")
+        };
+        let first = lines
+            .iter()
+            .find(says)
+            .or(lines.first())
+            .map_or("", |line| line.trim());
+        return match lines.len() {
+            0 | 1 => first.to_owned(),
+            count => format!("{first} … ({count} lines)"),
         };
     }
     let subjects: Vec<&str> = told
@@ -84,7 +92,7 @@ pub(super) fn cleared_by(cleared: &Cleared) -> String {
 }
 
 /// What an access does, in words.
-pub(super) fn does(own: &Explained<'_>) -> String {
+pub(super) fn does(told: &Explanation<'_>, own: &Explained<'_>) -> String {
     let subject = &own.subject;
     let text = match &own.judged.access.kind {
         Kind::Tool => "uses the tool".to_owned(),
@@ -107,6 +115,7 @@ pub(super) fn does(own: &Explained<'_>) -> String {
         Kind::Opaque(_) => "is not understood".to_owned(),
     };
     match &own.judged.real {
+        Some(real) if subject == "." && told.call.cwd.as_ref() == Some(real) => text,
         Some(real) if subject.starts_with('/') && real != subject => {
             format!("{text}, which is `{real}`")
         }
@@ -117,7 +126,8 @@ pub(super) fn does(own: &Explained<'_>) -> String {
     }
 }
 
-/// What is said of a part of a command line: of several accesses, where a loop makes them of one text.
+/// What is said of a part of a command line: of several accesses, where a loop makes them of one text, and of what
+/// a command touches, where that passes as it does.
 pub(super) struct Marked {
     span: Span,
     verdict: Verdict,
@@ -125,14 +135,17 @@ pub(super) struct Marked {
     via: Vec<String>,
     pub(super) does: Vec<String>,
     why: String,
+    /// What lets pass → what the command touches.
+    touches: Vec<(String, Vec<String>)>,
 }
 
 impl Marked {
     pub(super) fn of(told: &Explanation<'_>, own: &Explained<'_>, span: Span, line: &str) -> Self {
         let access = &own.judged.access;
-        // A command stands above its words already; other things say what they are.
+        // A command stands above its words already, its quotes aside; other things say what they are.
+        let bare = |text: &str| text.replace(['\'', '"', '\\', ' ', '\n'], "");
         let plain = match &access.kind {
-            Kind::Command(_) => own.subject == span.of(line),
+            Kind::Command(_) => bare(&own.subject) == bare(span.of(line)),
             Kind::Opaque(_) => true,
             _ => false,
         };
@@ -141,9 +154,33 @@ impl Marked {
             verdict: own.verdict,
             offends: told.decision.action != Verdict::Allow && own.open().next().is_some(),
             via: access.via.clone(),
-            does: if plain { Vec::new() } else { vec![does(own)] },
+            does: if plain {
+                Vec::new()
+            } else {
+                vec![does(told, own)]
+            },
             why: why(told, own),
+            touches: Vec::new(),
         }
+    }
+
+    /// Takes over what the command of this mark touches, where that passes as well: one row tells of both.
+    pub(super) fn takes(&mut self, told: &Explanation<'_>, own: &Explained<'_>) -> bool {
+        let passes = own.verdict == Verdict::Allow && self.verdict == Verdict::Allow;
+        if !passes || self.offends || own.judged.access.via != self.via {
+            return false;
+        }
+        let by = match &own.cover {
+            Some(CoveredBy::Rule(_) | CoveredBy::Tier) => format!(" ({})", ground(told, own)),
+            _ => String::new(),
+        };
+        let does = does(told, own);
+        match self.touches.iter_mut().find(|(other, _)| *other == by) {
+            Some((_, all)) if all.contains(&does) => {}
+            Some((_, all)) => all.push(does),
+            None => self.touches.push((by, vec![does])),
+        }
+        true
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
@@ -158,19 +195,36 @@ impl Marked {
             said.push(listed(&self.does));
         }
         if !self.via.is_empty() {
-            let via: Vec<String> = self.via.iter().map(|via| format!("`{via}`")).collect();
+            let via: Vec<String> = self.via.iter().map(|via| way(via)).collect();
             said.push(format!("via {}", via.join(", ")));
         }
         let said = match said.is_empty() {
             true => String::new(),
             false => format!(" {}:", said.join(", ")),
         };
+        let touches = self
+            .touches
+            .iter()
+            .map(|(by, all)| format!("; {}{by}", listed(all)));
+        let touches: String = touches.collect();
         Mark {
             span: self.span,
             verdict: self.verdict,
             offends: self.offends,
-            text: format!("{}:{said} {}", self.verdict, self.why),
+            text: format!("{}:{said} {}{touches}", self.verdict, self.why),
         }
+    }
+}
+
+/// What a command was reached through, in words.
+fn way(via: &str) -> String {
+    match via {
+        "loop body" => "the loop".to_owned(),
+        "heredoc" | "here-string" | "trap" | "coproc" => format!("the {via}"),
+        _ => match via.split_once("pipe into ") {
+            Some(("", shell)) => format!("the pipe into `{shell}`"),
+            _ => format!("`{via}`"),
+        },
     }
 }
 

@@ -267,6 +267,33 @@ fn scripts() {
     insta::assert_snapshot!(shown(bash(&line)));
 }
 
+/// Every part of a script has its row: what, through what, why; what passes in one row with what it touches.
+#[test]
+fn a_script_of_twenty_lines() {
+    let script = r#"#!/bin/bash
+set -e
+cat > src/version.rs <<RS
+pub const BUILT: &str = "$(git log -1 --format=%cd)";
+RS
+
+for f in src/*.rs $EXTRA; do
+  echo "checking $f" | cat
+  sed -i s/a/b/ "$f"
+done
+
+bash <<'INNER'
+  git status && rm -rf target
+  git push --force origin main
+INNER
+
+sudo -u deploy bash -c 'cd /srv && ls'
+echo "KEY=1" >> .env
+f=docs/a.md; cp "$f" "src/${f##*/}"
+"#;
+    let files = json!({ "files": { "/w/src/a.rs": {}, "/w/src/b.rs": {}, "/w/.env": {} } });
+    insta::assert_snapshot!(shown(with(bash(script), files)));
+}
+
 #[test]
 fn names_that_are_not_what_they_seem() {
     let lookalike = shown(bash("\u{ff47}it status\u{202e}\u{1b}[2K"));
