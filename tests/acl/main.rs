@@ -16,7 +16,6 @@ mod drawing;
 mod explain;
 mod generated;
 mod laws;
-#[cfg(unix)]
 mod lines;
 #[cfg(unix)]
 mod oracle;
@@ -25,4 +24,5 @@ mod reference;
 mod schema;
 mod shell;
 mod shell_bounds;
+mod shell_laws;
 mod transcripts;
