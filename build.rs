@@ -152,7 +152,7 @@ impl Tables {
         let (mut listed, mut tables) = (Vec::<(String, String)>::new(), Vec::new());
         for (key, value) in table {
             match key.as_str() {
-                "aliases" | "does" | "escalates" | "harmless" | "like" | "same" => {}
+                "aliases" | "does" | "escalates" | "harmless" | "commands" | "like" | "same" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
                         options.push(self.pools.spec(flag, &mut names).map_err(err)?);
@@ -332,13 +332,14 @@ impl Tables {
         let also = pools.texts(&spelled.also);
         let code = format!(
             "Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
-             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, escalates: {escalates} }}",
+             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, commands: {}, escalates: {escalates} }}",
             option(own.map(|own| format!("Does::{own}"))),
             pools.list("SPECS", options),
             pools.list("SPECS", pairs),
             option(operands),
             flags.map(|(name, on)| format!("{name}: {on}")).join(", "),
             pools.texts(&words(table, "harmless")?),
+            pools.texts(&words(table, "commands")?),
         );
         // Equal entries are one, as lists are.
         let at = self.places.get(&code).copied().unwrap_or_else(|| {
@@ -352,13 +353,14 @@ impl Tables {
     fn write(mut self, out: &Path, variables: &Table) -> Result<()> {
         let mut code = String::new();
         for key in variables.keys() {
-            if key != "dangerous" && key != "harmless" {
+            if !["dangerous", "harmless", "commands"].contains(&key.as_str()) {
                 return Err(format!("variables.toml: unknown key `{key}`"));
             }
         }
         for (name, key) in [
             ("DANGEROUS_VARIABLES", "dangerous"),
             ("HARMLESS_VARIABLES", "harmless"),
+            ("COMMAND_VARIABLES", "commands"),
         ] {
             let list = self.pools.texts(&words(variables, key)?);
             let _ = writeln!(code, "static {name}: List<Text> = {list};");
@@ -477,6 +479,7 @@ impl Pools {
                 "rest" => sets.push(format!("Set::Rest({})", slot(tail)?)),
                 "here" => sets.push(format!("Set::Here({})", slot(tail)?)),
                 "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
+                "gives" => sets.push(format!("Set::Gives({})", self.text(tail))),
                 "value" => {
                     let (name, kind) = tail
                         .split_once(':')
@@ -545,7 +548,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 46] = [
+const KINDS: [&str; 49] = [
     "text",
     "maybe",
     "read",
@@ -592,6 +595,9 @@ const KINDS: [&str; 46] = [
     "lookup",
     "query",
     "build-flags",
+    "leader",
+    "binding",
+    "refspec",
 ];
 
 /// `write!` → a `Slot`.

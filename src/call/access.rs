@@ -5,6 +5,7 @@
 
 use super::word::Word;
 use crate::source::Span;
+use std::borrow::Cow;
 
 /// One thing that a call does.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,8 @@ pub struct Command {
     pub names: Vec<(usize, &'static str)>,
     /// Other words for some of them.
     pub spellings: Vec<Spelling>,
+    /// What a word comes to, with its index, for deny and ask: `HEAD:refs/heads/main` is a push to `main`.
+    pub aims: Vec<(usize, String)>,
     /// The options found, clusters taken apart.
     pub options: Vec<Opt>,
     /// Assignments before the program.
@@ -114,7 +117,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opt {
     /// Every spelling that means this option: `-r`, `-R`, `--recursive`. The one that was typed comes first.
-    pub names: Vec<String>,
+    pub names: Vec<Cow<'static, str>>,
     /// Its value, where it takes one.
     pub value: Option<Word>,
     /// Index of the word.

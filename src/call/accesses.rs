@@ -178,10 +178,23 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
         vars: Vec::new(),
+        top: call.cwd.as_deref().and_then(|cwd| repository(cwd, view)),
         glob: &|word, folder| view.expand(word, folder),
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);
+}
+
+/// The top of the git repository that holds a folder, links aside: where one is on the way, git prints another path.
+fn repository(folder: &str, view: &FileView) -> Option<String> {
+    if !view.sees() || view.resolve(folder).as_deref() != Some(folder) {
+        return None;
+    }
+    let above = std::path::Path::new(folder).ancestors();
+    above
+        .filter_map(std::path::Path::to_str)
+        .find(|at| view.entry(&path::join(at, ".git")).is_some())
+        .map(str::to_owned)
 }
 
 /// The path of a `file:` URL, whatever host it gives.
@@ -189,30 +202,8 @@ fn file_url(text: &str) -> Option<String> {
     let url = url::Url::parse(text.trim())
         .ok()
         .filter(|url| url.scheme() == "file")?;
-    let bytes: Vec<u8> = percent_decoded(url.path());
+    let bytes: Vec<u8> = percent_encoding::percent_decode_str(url.path()).collect();
     Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Bytes with `%41` and its like resolved.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = after
-            .get(..2)
-            .and_then(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-        match (first, hex) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    out
 }
 
 /// Words as one line in which every word is quoted: read by the shell's reader, they are the same words again.

@@ -121,7 +121,7 @@ impl Glob {
                 Unit::Char(c) => out.push(Token::Char(c)),
                 Unit::Single => out.push(Token::One),
                 Unit::Class(class) => out.extend(class),
-                Unit::NoSlash | Unit::Digits | Unit::Any => out.push(Token::Star),
+                Unit::NoSlash | Unit::Digits | Unit::Hash | Unit::Any => out.push(Token::Star),
             }
         }
         out.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
@@ -227,7 +227,11 @@ impl Glob {
         if let Some(text) = word.text() {
             return self.matches_text(text, fold).into();
         }
-        if !self.may_start(word.prefix(), fold) {
+        let end = match word.pieces.last() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        };
+        if !self.may_start(word.prefix(), fold) || !self.may_end(end, fold) {
             return Fit::No;
         }
         let units = Unit::of(word);
@@ -249,6 +253,13 @@ impl Glob {
         let start = self.tokens.iter().zip(text.chars());
         start
             .take_while(|(token, _)| **token != Token::Star)
+            .all(|(token, c)| token.accepts(c, fold))
+    }
+
+    /// Whether what ends with `text` may match.
+    fn may_end(&self, text: &str, fold: bool) -> bool {
+        let end = self.tokens.iter().rev().zip(text.chars().rev());
+        end.take_while(|(token, _)| **token != Token::Star)
             .all(|(token, c)| token.accepts(c, fold))
     }
 
@@ -280,6 +291,8 @@ pub(crate) enum Unit {
     NoSlash,
     /// One or more digits.
     Digits,
+    /// Any number of hexadecimal digits.
+    Hash,
     /// Any characters.
     Any,
 }
@@ -300,6 +313,7 @@ impl Unit {
                     }
                 }
                 Piece::Digits => units.push(Self::Digits),
+                Piece::Hash => units.push(Self::Hash),
                 Piece::Below(_) => {
                     // `find x` names `x` itself as well.
                     if units.len() > 1 {
@@ -314,7 +328,7 @@ impl Unit {
     }
 
     fn repeats(&self) -> bool {
-        matches!(self, Self::NoSlash | Self::Digits | Self::Any)
+        matches!(self, Self::NoSlash | Self::Digits | Self::Hash | Self::Any)
     }
 
     /// Whether some character is accepted by both.
@@ -324,6 +338,7 @@ impl Unit {
             Self::Any => true,
             Self::Single | Self::NoSlash => !matches!(token, Token::Char('/')),
             Self::Digits => ('0'..='9').any(|c| token.accepts(c, false)),
+            Self::Hash => "0123456789abcdef".chars().any(|c| token.accepts(c, fold)),
             Self::Class(class) => match token {
                 Token::Char(c) => class.first().is_some_and(|own| own.accepts(*c, fold)),
                 _ => true,

@@ -13,6 +13,7 @@ mod corpus;
 mod differential;
 mod disk;
 mod drawing;
+mod everyday;
 mod explain;
 mod generated;
 mod laws;

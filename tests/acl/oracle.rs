@@ -345,8 +345,8 @@ fn word_may(pieces: &[Piece], text: &str) -> bool {
                     .next()
                     .is_some_and(|char| word_may(rest, &text[char.len_utf8()..]))
         }
-        Piece::Digits => ends()
-            .filter(|at| *at > 0 && text[..*at].bytes().all(|byte| byte.is_ascii_digit()))
+        Piece::Digits | Piece::Hash => ends()
+            .filter(|at| *at > 0 && text[..*at].bytes().all(|byte| byte.is_ascii_hexdigit()))
             .any(|at| word_may(rest, &text[at..])),
         Piece::Star | Piece::Below(_) | Piece::Unknown(_) => {
             ends().any(|at| word_may(rest, &text[at..]))

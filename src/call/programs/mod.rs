@@ -4,6 +4,9 @@
 //! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
 //! An entry's own `examples` are its tests.
 
+use super::access::{Command, Opt};
+use super::word::Word;
+
 #[cfg(test)]
 pub(crate) mod examples;
 mod pool;
@@ -65,6 +68,8 @@ pub struct Entry {
     pub gitignore: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
+    /// Keys whose value is a command that it runs (`git -c core.pager=…`).
+    pub commands: List<Text>,
     /// What this subcommand does beyond what an allow of the level above covers.
     pub escalates: Option<Text>,
 }
@@ -267,6 +272,12 @@ pub enum Kind {
     Query,
     /// Flags for a compiler or linker in one word (`go build -ldflags`).
     BuildFlags,
+    /// The program that gets the words after the leading operands (`docker run --entrypoint`).
+    Leader,
+    /// `KEY: command` (`bind -x`).
+    Binding,
+    /// `[+]SOURCE:TARGET` of a push: deny and ask know it by its target.
+    Refspec,
 }
 
 /// An option.
@@ -326,6 +337,8 @@ pub enum Set {
     Into,
     /// The program does this instead.
     Does(Does),
+    /// The words behind `--` are handed to that program.
+    Gives(Text),
     /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
     Stop,
     /// What follows are operands.
@@ -383,6 +396,11 @@ pub fn dangerous_variable(name: &str) -> bool {
         && DANGEROUS_VARIABLES.iter().any(|known| fits(known, name))
 }
 
+/// Whether the value of this variable is a command that programs run.
+pub fn command_variable(name: &str) -> bool {
+    COMMAND_VARIABLES.iter().any(|known| fits(known, name))
+}
+
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
@@ -396,6 +414,89 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
             }
         },
     }
+}
+
+/// How the names end of all that a command touches below a folder: its own kind of source, or what `find` looks for.
+/// None: it may be any name.
+pub fn ends(command: &Command) -> Vec<&str> {
+    let program = command
+        .words
+        .first()
+        .and_then(Word::text)
+        .unwrap_or_default();
+    let others = [
+        "--extension",
+        "--include",
+        "--filename",
+        "--ext",
+        "--config",
+        "--isolated",
+    ];
+    let widened = command.options.iter().any(|option| {
+        option
+            .names
+            .iter()
+            .any(|name| others.contains(&name.as_ref()))
+    });
+    match program.rsplit('/').next().unwrap_or_default() {
+        _ if widened => Vec::new(),
+        "ruff" | "black" | "isort" | "flake8" | "mypy" | "pylint" | "pyright" | "bandit" => {
+            vec![".py", ".pyi", ".pyw", ".ipynb"]
+        }
+        "gofmt" | "goimports" => vec![".go"],
+        "find" => find_end(&command.words, &command.options)
+            .into_iter()
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
+pub fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
+    let acts = |option: &&Opt| {
+        let name = option.names.first().map_or("", AsRef::as_ref);
+        let acts = [
+            "-exec", "-ok", "-print", "-ls", "-fprint", "-fls", "-delete",
+        ];
+        acts.iter().any(|act| name.starts_with(act))
+    };
+    let first_act = options.iter().find(acts).map_or(words.len(), |act| act.at);
+    // `! -path x` drops names; anything else in brackets, behind an `or` or a `not`, may let others in.
+    let plain = words
+        .iter()
+        .enumerate()
+        .all(|(at, word)| match word.text() {
+            None => false,
+            Some("-o" | "-or" | "," | "(" | ")") => false,
+            Some("!" | "-not") => words.get(at + 1).and_then(Word::text) == Some("-path"),
+            Some(_) => true,
+        });
+    let pattern = options
+        .iter()
+        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
+    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plain)
+}
+
+/// The end of a glob that is only text.
+pub fn glob_end(glob: &str) -> Option<&str> {
+    let end = glob.rsplit(['*', '?', ']', '/']).next()?;
+    (!end.is_empty() && !end.contains(['\\', '['])).then_some(end)
+}
+
+/// Whether a command hands a folder to the builder of an image, without what `.dockerignore` names.
+pub fn builds_image(command: &Command) -> bool {
+    let texts: Vec<&str> = command.words.iter().filter_map(Word::text).collect();
+    // A Dockerfile elsewhere may have an ignore file of its own.
+    let own = command.options.iter().any(|option| {
+        option
+            .names
+            .iter()
+            .any(|name| matches!(name.as_ref(), "-f" | "--file" | "--build-context"))
+    });
+    !own && matches!(
+        texts.as_slice(),
+        ["docker", "build", ..] | ["docker", "buildx", "build", ..]
+    )
 }
 
 #[cfg(test)]

@@ -192,6 +192,7 @@ static NOWHERE: Entry = Entry {
     binaries: false,
     gitignore: false,
     harmless: List::EMPTY,
+    commands: List::EMPTY,
     escalates: None,
 };
 

@@ -266,6 +266,7 @@ pub(super) fn is_dangerous(name: &str) -> bool {
 /// Whether the shell expands the variable's value by itself, and runs the commands in it.
 pub(super) fn is_prompt(name: &str) -> bool {
     matches!(name, "PS0" | "PS4" | "PROMPT_COMMAND")
+        || crate::call::programs::command_variable(name)
 }
 
 /// `*` at the start, at the end or at both.

@@ -340,12 +340,25 @@ impl Walker<'_> {
             .flatten();
         let kept =
             (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
+        let listed = match outcome.starts.is_empty() {
+            true => None,
+            false => names::found_by(&found, &outcome),
+        };
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         self.effects(&outcome, at, env);
+        // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
+        if let Some((found, _)) = &kept {
+            for word in found.iter().skip(1) {
+                let name = word.prefix().split_once('=').map_or("", |(name, _)| name);
+                if super::assignments::is_prompt(name) {
+                    let value = effects::cut(word, name.len() + 1);
+                    self.prompt(name, &Known::Known(value), env);
+                }
+            }
+        }
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
-            let listed = names::found_by(&outcome);
             for start in starts {
                 self.start(
                     start,
@@ -385,7 +398,13 @@ impl Walker<'_> {
         }
         let mut escalations = std::mem::take(&mut outcome.escalations);
         let only_reads = outcome.only_reads && escalations.is_empty();
-        for name in env.changed.iter() {
+        // The shell's own that start no program and read no file: no variable gives them another meaning.
+        let inert = level.shell
+            && matches!(
+                found.first().and_then(Word::text),
+                Some(":" | "true" | "false" | "echo" | "printf" | "test" | "[")
+            );
+        for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
                 what: format!("{name} was changed before it"),
                 at: Trigger::Unnamed,
@@ -410,6 +429,7 @@ impl Walker<'_> {
                 roles,
                 names: std::mem::take(&mut outcome.names),
                 spellings: std::mem::take(&mut outcome.spellings),
+                aims: std::mem::take(&mut outcome.aims),
                 options: std::mem::take(&mut outcome.options),
                 assignments,
                 rest,

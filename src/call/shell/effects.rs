@@ -14,6 +14,8 @@ mod starting;
 mod tests;
 mod values;
 
+pub(super) use reading::cut;
+
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::programs;
 use crate::call::word::Word;
@@ -26,6 +28,16 @@ pub enum Stdin {
     None,
     /// A pipe, a heredoc, a here-string or a file.
     Fed,
+}
+
+/// Whether a text is the bare name of a program that reads what it is fed: `PAGER=cat`.
+pub fn only_shows(text: &str) -> bool {
+    let word = Word::known(text, crate::source::Span::default());
+    let outcome = outcome(&[word], Stdin::Fed);
+    outcome.known
+        && outcome.only_reads
+        && outcome.escalations.is_empty()
+        && outcome.starts.is_empty()
 }
 
 /// What the words of one command do, program first. Total: any words give an outcome.
@@ -79,6 +91,8 @@ pub struct Outcome {
     pub names: Vec<(usize, &'static str)>,
     /// Other words for them.
     pub spellings: Vec<Spelling>,
+    /// What words come to, with their index.
+    pub aims: Vec<(usize, String)>,
     /// Options, clusters taken apart.
     pub options: Vec<Opt>,
     /// What it does, in the order of the words.

@@ -26,6 +26,8 @@ pub(super) struct Env {
     pub zero: Option<Word>,
     /// The folders that the shell may be in, the likeliest first; empty where that is unknown.
     pub folders: Rc<Vec<String>>,
+    /// The folder the shell starts in, and the top of the git repository that holds it.
+    pub top: Option<Rc<(String, String)>>,
     /// The folders it is in if the last command failed, where that differs: a `cd`.
     pub failed: Option<Rc<Vec<String>>>,
     pub functions: Rc<BTreeMap<String, Function>>,
@@ -104,6 +106,7 @@ impl Env {
             positional: None,
             zero: None,
             folders: Rc::new(folder.into_iter().collect()),
+            top: None,
             failed: None,
             functions: Rc::default(),
             aliases: Rc::default(),

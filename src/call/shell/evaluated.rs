@@ -8,12 +8,13 @@
 use std::rc::Rc;
 
 use super::commands::Level;
-use super::effects::{Outcome, Starts};
+use super::effects::{self, Outcome, Starts};
 use super::env::{Env, Value};
 use super::parse::{self, DEEPEST};
 use super::script::{Input, Walker};
 use super::syntax::{Origin, Part, Tree};
 use super::words;
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -163,7 +164,11 @@ impl Walker<'_> {
 
     /// A variable was set whose text the shell expands or runs.
     pub fn prompt(&mut self, name: &str, value: &Value, env: &Env) {
+        let command = programs::command_variable(name);
         let word = match value {
+            // Setting it is dangerous as such.
+            Value::Unknown if command => return,
+            Value::Known(word) if command && effects::only_shows(&word.shown()) => return,
             Value::Known(word) => word,
             Value::Unset => return,
             Value::Unknown => {
@@ -173,10 +178,10 @@ impl Walker<'_> {
             }
         };
         let text = word.shown();
-        if word.text().is_none() {
+        if word.text().is_none() && !command {
             self.opaque(format!("{name} holds a text that is run"), word.span);
         }
-        if name == "PROMPT_COMMAND" {
+        if command || name == "PROMPT_COMMAND" {
             let origin = self.origin(word, &text);
             self.via.push(name.to_owned());
             self.script(&text, origin, &mut env.clone(), &Input::Inherited);

@@ -50,11 +50,23 @@ impl Walker<'_> {
                 let apart = before
                     .and_then(Word::text)
                     .is_some_and(|text| matches!(text, "-execdir" | "-okdir"));
-                if more {
+                let fed = match input {
+                    Input::Text { text, sure, .. } if more && *sure && name == "xargs" => {
+                        fed(found.get(1..from).unwrap_or_default(), &inner, text, span)
+                    }
+                    _ => None,
+                };
+                if more && fed.is_none() {
                     // Names that `find` prints, or finds itself, lie below a folder.
+                    let nul = found.iter().filter_map(Word::text).any(|word| {
+                        word == "--null" || (word.starts_with('-') && word.ends_with('0'))
+                    });
                     let names = match (input, &listed) {
                         _ if apart => names::below(".", "find"),
-                        (_, Some(word)) | (Input::Names(word), None) => word.clone(),
+                        (_, Some(word)) => word.clone(),
+                        (Input::Names(word), None) if nul || !names::ends_with_nul(word) => {
+                            word.clone()
+                        }
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
@@ -78,24 +90,26 @@ impl Walker<'_> {
                     shell: level.shell && matches!(name.as_str(), "command" | "builtin" | "exec"),
                     functions: false,
                 };
-                self.launched += inner.len();
-                if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
-                    self.opaque("nested too deeply", span);
-                    return;
+                for inner in fed.unwrap_or_else(|| vec![inner]) {
+                    self.launched += inner.len();
+                    if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
+                        self.opaque("nested too deeply", span);
+                        return;
+                    }
+                    self.via.push(name.clone());
+                    self.depth += 1;
+                    let inside = if apart {
+                        // It runs in the folder of what is found.
+                        let mut there = env.clone();
+                        there.folders = Rc::default();
+                        self.run(inner, Vec::new(), &mut there, input, level, true)
+                    } else {
+                        self.run(inner, Vec::new(), env, input, level, true)
+                    };
+                    self.depth -= 1;
+                    self.via.pop();
+                    self.link(at, inside);
                 }
-                self.via.push(name);
-                self.depth += 1;
-                let inside = if apart {
-                    // It runs in the folder of what is found.
-                    let mut there = env.clone();
-                    there.folders = Rc::default();
-                    self.run(inner, Vec::new(), &mut there, input, level, true)
-                } else {
-                    self.run(inner, Vec::new(), env, input, level, true)
-                };
-                self.depth -= 1;
-                self.via.pop();
-                self.link(at, inside);
             }
             Starts::Script { word, args } => {
                 let Some(script) = found.get(word) else {
@@ -457,7 +471,7 @@ pub(super) fn more_starts(found: &[Word]) -> Vec<Starts> {
         "bash" | "sh" | "dash" | "ash" | "zsh" | "ksh" | "ksh93" | "mksh" | "rbash" => {
             plus_c(found).into_iter().collect()
         }
-        "git" => git_aliases(found),
+        "git" => git_settings(found),
         _ => Vec::new(),
     }
 }
@@ -485,31 +499,43 @@ fn plus_c(found: &[Word]) -> Option<Starts> {
     })
 }
 
-/// `git -c alias.x='!rm y' x`: the table says that the setting is not harmless, here is what it runs.
-fn git_aliases(found: &[Word]) -> Vec<Starts> {
+/// Git's settings whose value is a command: `git -c core.pager='rm x' log`, `git config alias.x '!rm x'`.
+fn git_settings(found: &[Word]) -> Vec<Starts> {
     let mut starts = Vec::new();
+    let Some(git) = crate::call::programs::find("git") else {
+        return starts;
+    };
+    let config = found.iter().position(|word| word.text() == Some("config"));
     for (at, pair) in found.windows(2).enumerate() {
-        let [option, setting] = pair else { continue };
-        if option.text() != Some("-c") {
-            continue;
-        }
-        let text = setting.shown();
-        let Some((key, value)) = text.split_once('=') else {
+        let [first, second] = pair else { continue };
+        let (key, value, at) = if first.text() == Some("-c") {
+            let Some((key, _)) = second.prefix().split_once('=') else {
+                continue;
+            };
+            (key, super::effects::cut(second, key.len() + 1), at + 1)
+        } else if config.is_some_and(|config| config < at) && first.prefix().contains('.') {
+            (first.prefix(), second.clone(), at)
+        } else {
             continue;
         };
-        let alias = key
-            .get(..6)
-            .is_some_and(|start| start.eq_ignore_ascii_case("alias."));
-        let script = match value.strip_prefix('!') {
+        let key = key.to_ascii_lowercase();
+        let text = value.shown();
+        let runs = git
+            .entry
+            .commands
+            .texts()
+            .any(|known| crate::call::programs::fits(known, &key));
+        let script = match text.strip_prefix('!') {
             Some(script) => script.to_owned(),
-            None if alias => format!("git {value}"),
+            None if key.starts_with("alias.") => format!("git {text}"),
+            None if runs && !super::effects::only_shows(&text) => text.clone(),
             None => continue,
         };
-        let script = match setting.text() {
-            Some(_) => Word::known(script, setting.span),
-            None => Word::unknown(script, setting.span, false),
+        let script = match value.text() {
+            Some(_) => Word::known(script, second.span),
+            None => Word::unknown(script, second.span, false),
         };
-        starts.push(Starts::Value { script, at: at + 1 });
+        starts.push(Starts::Value { script, at });
     }
     starts
 }
@@ -521,7 +547,9 @@ pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
         return Some(braces());
     }
     let told = options.iter().rev().find(|option| {
-        let is = |name: &String| matches!(name.as_str(), "-I" | "-J" | "-i" | "--replace");
+        let is = |name: &std::borrow::Cow<'static, str>| {
+            matches!(name.as_ref(), "-I" | "-J" | "-i" | "--replace")
+        };
         option.names.iter().any(is)
     })?;
     Some(told.value.clone().unwrap_or_else(braces))
@@ -550,6 +578,29 @@ fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
         }
     }
     found
+}
+
+/// The commands that `xargs` makes of a text, where it takes it as plain words: with all of them, or `-n` at a time.
+fn fed(options: &[Word], command: &[Word], text: &str, span: Span) -> Option<Vec<Vec<Word>>> {
+    const MOST: usize = 64;
+    let mut each = usize::MAX;
+    let mut options = options.iter().map(Word::text);
+    while let Some(option) = options.next() {
+        each = match option?.strip_prefix("-n")? {
+            "" => options.next()??.parse().ok()?,
+            count => count.parse().ok()?,
+        };
+    }
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    if text.contains(['\\', '\'', '"']) || words.is_empty() || words.len() > MOST || each == 0 {
+        return None;
+    }
+    let place = Span::new(span.end, span.end);
+    let whole = |some: &[&str]| {
+        let fed = some.iter().map(|word| Word::known(*word, place));
+        command.iter().cloned().chain(fed).collect()
+    };
+    Some(words.chunks(each.min(MOST)).map(whole).collect())
 }
 
 /// A builtin that runs its text in the shell itself.

@@ -3,6 +3,7 @@
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -24,7 +25,8 @@ impl Judge<'_> {
         let located = Located::of(path, self.frame);
         self.real = located.known.then(|| located.real().to_owned());
         if path.touches == Touches::Names {
-            self.outside(at, path, &located, &[]);
+            let settles = self.lets_read(&located);
+            self.outside(at, path, &located, &settles);
             return (Vec::new(), cover_of(path.cover));
         }
         let certain = path.touches == Touches::Surely;
@@ -192,7 +194,13 @@ impl Judge<'_> {
         let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
             return Some((fit, None));
         };
-        match self.find_below(own, &listing, |fit| fit == Fit::Must) {
+        let owner = match path.cover {
+            Cover::Command { at, .. } => commands::command(self.accesses, at),
+            Cover::Tool => None,
+        };
+        let ends = owner.map(programs::ends).unwrap_or_default();
+        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(end));
+        match self.find_below(own, &listing, counts, |fit| fit == Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => Some((fit, None)),
@@ -200,33 +208,33 @@ impl Judge<'_> {
     }
 
     /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
-    /// name exists, so for reading what is there now tells; what is written may be new.
+    /// name exists, so what is there now tells. Git also prints the names of files that are gone: written, they are new.
     pub(super) fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
-        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
-            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
-        if !printed || path.mode != Mode::Read {
+        let (folder, by, end) = match path.path.pieces.as_slice() {
+            [Piece::Below(by)] => ("", by, ""),
+            [Piece::Text(folder), Piece::Below(by)] => (folder.as_str(), by, ""),
+            [Piece::Text(folder), Piece::Below(by), Piece::Text(end)] => {
+                (folder.as_str(), by, end.as_str())
+            }
+            _ => return false,
+        };
+        let whole = folder.is_empty() || folder.ends_with('/');
+        if !whole || end.contains('/') || (path.mode == Mode::Write && by == "<git>") {
             return false;
         }
-        let folder = Word::of(
-            path.path
-                .pieces
-                .iter()
-                .take(path.path.pieces.len() - 1)
-                .cloned(),
-            path.path.span,
-        );
+        let folder = Word::known(folder, path.path.span);
         let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
-        let listing = self.listing(
-            &folder,
-            Skips {
-                hidden: false,
-                ignored: false,
-            },
-        );
-        folder.known
-            && listing.is_some_and(|listing| {
-                listing.complete && self.find_below(own, &listing, Fit::may).is_none()
-            })
+        let skips = Skips {
+            hidden: matches!(by.as_str(), "<rg>" | "<fd>"),
+            // What git tracks and ignores all the same is taken for what it is: an exception.
+            ignored: matches!(by.as_str(), "<rg>" | "<fd>" | "<git>"),
+            docker: false,
+        };
+        let Some(listing) = self.listing(&folder, skips).filter(|found| found.complete) else {
+            return false;
+        };
+        let ends = |path: &str| path.ends_with(end);
+        folder.known && self.find_below(own, &listing, ends, Fit::may).is_none()
     }
 
     /// What a command that goes below a folder skips by itself.
@@ -238,6 +246,7 @@ impl Judge<'_> {
         Skips {
             hidden: !hidden,
             ignored: owner.is_some_and(|command| command.gitignore),
+            docker: owner.is_some_and(programs::builds_image),
         }
     }
 
@@ -256,12 +265,13 @@ impl Judge<'_> {
         ))
     }
 
-    /// The first entry of a listing that fits well enough. The listing starts at a real path, so only a link among its
+    /// The first entry of a listing that counts and fits well enough. The listing starts at a real path, so only a link among its
     /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
     pub(super) fn find_below(
         &self,
         own: &Paths,
         listing: &Listing,
+        counts: impl Fn(&str) -> bool,
         enough: impl Fn(Fit) -> bool,
     ) -> Option<String> {
         let real = |folder: &Folder| Folder {
@@ -275,6 +285,9 @@ impl Judge<'_> {
             linked: self.frame.linked.clone(),
         };
         listing.paths.iter().find_map(|(path, entry)| {
+            if !counts(path) {
+                return None;
+            }
             let frame = if *entry == Entry::Link {
                 self.frame
             } else {
@@ -357,6 +370,31 @@ impl Judge<'_> {
             matches!(&access.kind, Kind::Path(other)
                 if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.touches == Touches::Surely)
         }) && self.write_allow(path).is_some()
+    }
+
+    /// The rules that let the path be read, and so its name be listed.
+    fn lets_read(&self, located: &Located) -> Vec<Matched> {
+        let lets = |rule: &usize| {
+            self.rule(*rule).is_some_and(|own| match &own.rule.judges {
+                Judges::Paths(paths) => {
+                    own.rule.action == Verdict::Allow
+                        && self.lifts_tier(*rule)
+                        && paths::fit(paths, located, Stance::Loosens) == Fit::Must
+                        && self
+                            .matcher
+                            .is_on(&own.rule, &self.call.tool, self.args, &self.call.facts)
+                            .0
+                }
+                _ => false,
+            })
+        };
+        let rules = self.matcher.path_rules(Mode::Read).candidates(located);
+        let matched = |rule| Matched {
+            rule,
+            fit: Fit::Must,
+            lost: None,
+        };
+        rules.into_iter().filter(lets).map(matched).collect()
     }
 
     pub(super) fn write_allow(&self, path: &PathAccess) -> Option<usize> {

@@ -7,7 +7,7 @@ use super::reading::{Found, Reading};
 use super::values::Judge;
 use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
 use super::{spellings, starting};
-use crate::call::access::{Mode, Reach};
+use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
     Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
@@ -64,7 +64,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     let sure = word.text().is_some() || value.is_some();
     let long = name.starts_with("--") || name.len() == 2;
     options.push(Opt {
-        names: vec![name.to_owned()],
+        names: vec![name.to_owned().into()],
         value: value.clone(),
         at,
         sure: sure && long,
@@ -72,7 +72,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
             options.push(Opt {
-                names: vec![format!("-{letter}")],
+                names: vec![format!("-{letter}").into()],
                 value: None,
                 at,
                 sure: false,
@@ -156,6 +156,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         ));
     }
     starting::starts(&reading, entry, words, stdin, &mut judge);
+    given(&reading, words, &mut judge);
 
     let Judge {
         mut effects,
@@ -180,9 +181,43 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.gitignore =
         reading.entries.iter().any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
     (out.names, out.spellings) = spellings::of(&reading, words);
+    out.aims = spellings::aims(&reading, words);
     out.roles = reading.roles;
     out.options = reading.options;
     out
+}
+
+/// The program that gets the words behind `--`, and where that stands.
+fn gives(reading: &Reading, words: &[Word]) -> Option<(Text, usize)> {
+    let mut sets = reading.found.iter().flat_map(|found| found.spec.sets);
+    let to = sets.find_map(|set| match set {
+        Set::Gives(program) => Some(*program),
+        _ => None,
+    })?;
+    let dashes = words.iter().position(|word| word.text() == Some("--"))?;
+    Some((to, dashes))
+}
+
+/// The words behind `--` are another program's: what they do there is done here (`cmake --build d -- -f x`).
+fn given(reading: &Reading, words: &[Word], judge: &mut Judge) {
+    let Some((to, dashes)) = gives(reading, words) else {
+        return;
+    };
+    let mut inner = words.get(dashes..).unwrap_or_default().to_vec();
+    if let Some(first) = inner.first_mut() {
+        *first = Word::known(to.as_str(), first.span);
+    }
+    let out = super::outcome(&inner, Stdin::None);
+    for effect in out.effects {
+        let naming = effect.naming.map(|at| at + dashes);
+        judge.effects.push((dashes, Effect { naming, ..effect }));
+    }
+    for escalation in out.escalations {
+        match escalation.at {
+            Trigger::Word(at) => judge.escalate(&escalation.what, at + dashes),
+            _ => judge.escalations.push(escalation),
+        }
+    }
 }
 
 /// The value of an option, and what the option does beyond it.
@@ -283,9 +318,12 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         .position(|word| word.text() == Some("--"))
         .unwrap_or(usize::MAX);
     let below = judge.below;
+    let given = gives(reading, words).map_or(usize::MAX, |(_, dashes)| dashes);
     let mut paths = 0;
     for (nth, at) in reading.operands.iter().enumerate() {
-        let Some(word) = words.get(*at) else { continue };
+        let Some(word) = words.get(*at).filter(|_| *at < given) else {
+            continue;
+        };
         if let Some(pair) = pair(entry, word) {
             judge.value(pair.0, &pair.1, *at, *at, false);
             paths += 1;

@@ -6,6 +6,7 @@
 use super::{Opt, Role};
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
+use std::borrow::Cow;
 
 /// An option of the table, found among the words.
 pub(super) struct Found {
@@ -367,7 +368,7 @@ impl Reader<'_> {
         if word.text().is_none() && tail.is_none() {
             // `--$X`, `--out*`: any option that begins so, with any value.
             self.reading.doubt.get_or_insert(at);
-            self.seen(vec![word.shown()], None, at, false);
+            self.seen(vec![word.shown().into()], None, at, false);
             return;
         }
         // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
@@ -462,7 +463,7 @@ impl Reader<'_> {
             && word.text().is_some()
             && self.spec(prefix.get(..2).unwrap_or("")).is_none()
         {
-            self.seen(vec![prefix.to_owned()], None, at, true);
+            self.seen(vec![prefix.to_owned().into()], None, at, true);
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
@@ -499,7 +500,7 @@ impl Reader<'_> {
         if word.text().is_none() {
             // `-r$X`: more letters, perhaps with a value.
             self.reading.doubt.get_or_insert(at);
-            self.seen(vec![word.shown()], None, at, false);
+            self.seen(vec![word.shown().into()], None, at, false);
         }
     }
 
@@ -525,10 +526,10 @@ impl Reader<'_> {
             }
             None => {}
         }
-        self.seen(vec![name], value, at, sure);
+        self.seen(vec![name.into()], value, at, sure);
     }
 
-    fn seen(&mut self, names: Vec<String>, value: Option<Word>, at: usize, sure: bool) {
+    fn seen(&mut self, names: Vec<Cow<'static, str>>, value: Option<Word>, at: usize, sure: bool) {
         self.reading.options.push(Opt {
             names,
             value,
@@ -540,12 +541,15 @@ impl Reader<'_> {
     fn option(&mut self, spec: &'static Spec, typed: &str, value: Option<Value>, at: usize) {
         let mut value = value;
         let mut names = Vec::with_capacity(spec.names.len());
-        names.push(typed.to_owned());
+        names.push(match spec.names.texts().find(|name| *name == typed) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(typed.to_owned()),
+        });
         names.extend(
             spec.names
                 .texts()
                 .filter(|name| *name != typed)
-                .map(str::to_owned),
+                .map(Cow::Borrowed),
         );
         if spec.slot.kind == Kind::Command {
             self.seen(names, None, at, true);
@@ -593,6 +597,15 @@ impl Reader<'_> {
                     .is_some_and(super::values::starts_as_module)
             })
             .map(|value| value.at);
+        // `python -m json.tool a b`: what such a module does is known as that of a subcommand.
+        let text = value.as_ref().and_then(|value| value.word.text());
+        let name = text.filter(|_| spec.slot.kind == Kind::Module);
+        let known = name.and_then(|name| programs::find(&format!("-m {name}")));
+        if let (Some(known), Some(value)) = (known, &value) {
+            self.reading.entries.push(known.entry.as_entry());
+            self.reading.chosen.push(value.at);
+            self.ended = false;
+        }
         self.reading.found.push(Found { spec, at, value });
         if let Some(module) = module {
             self.skip_before(at);
@@ -624,7 +637,7 @@ impl Reader<'_> {
 }
 
 /// The word without its first bytes, which are text.
-pub(super) fn cut(word: &Word, bytes: usize) -> Word {
+pub(in crate::call::shell) fn cut(word: &Word, bytes: usize) -> Word {
     let mut out = Word {
         pieces: Vec::with_capacity(word.pieces.len()),
         span: word.span,

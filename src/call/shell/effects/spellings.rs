@@ -5,7 +5,7 @@
 
 use super::reading::Reading;
 use super::{Role, Spelling};
-use crate::call::programs::Entry;
+use crate::call::programs::{Entry, Kind};
 use crate::call::word::Word;
 
 pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str)>, Vec<Spelling>) {
@@ -73,4 +73,26 @@ pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str
         _ => {}
     }
     (names, spellings)
+}
+
+/// The branch or tag that each refspec of a push goes to: its name, and the name in full.
+pub(super) fn aims(reading: &Reading, words: &[Word]) -> Vec<(usize, String)> {
+    let mut aims = Vec::new();
+    let Some(operands) = reading.entry().and_then(|entry| entry.operands) else {
+        return aims;
+    };
+    if operands.rest.kind != Kind::Refspec {
+        return aims;
+    }
+    for at in reading.operands.iter().skip(operands.first.len()) {
+        let text = words.get(*at).and_then(Word::text).unwrap_or("");
+        let target = text.trim_start_matches('+');
+        let target = target.split_once(':').map_or(target, |(_, target)| target);
+        let short = target.strip_prefix("refs/heads/").unwrap_or(target);
+        if !short.is_empty() {
+            aims.push((*at, short.to_owned()));
+            aims.push((*at, format!("refs/heads/{short}")));
+        }
+    }
+    aims
 }

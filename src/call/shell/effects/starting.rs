@@ -61,7 +61,13 @@ pub(super) fn starts(
             }
         }
         Start::Words | Start::WordsMore => {
-            if let Some(from) = rest {
+            let leader = reading
+                .found
+                .iter()
+                .find(|found| found.spec.slot.kind == Kind::Leader);
+            if let Some(value) = leader.and_then(|found| found.value.as_ref()) {
+                judge.leads(&value.word, value.at, rest.unwrap_or(end));
+            } else if let Some(from) = rest {
                 let more = entry.starts == Start::WordsMore;
                 judge.starts.push((from, Starts::Words { from, end, more }));
             }

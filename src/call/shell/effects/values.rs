@@ -187,6 +187,13 @@ impl<'w> Judge<'w> {
                 _ => path(self, Mode::Write, self.reach(true, true)),
             },
             Kind::Script | Kind::Split => self.script(word, at, whole),
+            Kind::Binding => {
+                let command = word.prefix().find(':').map_or(0, |colon| colon + 1);
+                self.escalate("runs a command on a key", naming);
+                self.script(&cut(word, command), at, false);
+            }
+            Kind::Leader => self.escalate("starts another program", naming),
+            Kind::Refspec => {}
             Kind::Program => {
                 self.escalate("runs a command that is given in an option", naming);
                 self.script(word, at, whole);
@@ -595,7 +602,12 @@ impl<'w> Judge<'w> {
             ));
         }
         // `python -mpip install x`: the program is no word of its own.
-        let rest = self.words.get(at + 1..).unwrap_or_default();
+        self.leads(word, at, at + 1);
+    }
+
+    /// A program that is started with the words from `rest` on, and stands elsewhere.
+    pub fn leads(&mut self, word: &Word, at: usize, rest: usize) {
+        let rest = self.words.get(rest..).unwrap_or_default();
         let words: Option<Vec<String>> = std::iter::once(word)
             .chain(rest)
             .map(|word| Some(format!("'{}'", word.text()?.replace('\'', "'\\''"))))
