@@ -1,4 +1,5 @@
-//! What is a shell text at all, by `bash -n`, for lines of the tables, generated ones, and both with a part changed.
+//! What is a shell text at all, by `bash -n`, for lines of the tables, generated ones, and both with a part changed;
+//! and which commands stand in it, by another parser.
 //!
 //! `ACL_ORACLE_SECONDS=600 cargo test --test acl differential -- --nocapture` looks further, from a random seed.
 
@@ -11,6 +12,7 @@ use crate::lines::{Lines, Rng};
 use crate::oracle::{By, has_bash};
 use acl::call::access::Kind;
 use acl::call::shell::{Scene, accesses, outline};
+use shuck_parser::parser::Parser;
 use std::process::{Command, Stdio};
 
 const LINES: usize = 600;
@@ -290,5 +292,123 @@ fn bash_and_this_parser_take_the_same() {
     assert!(
         looser * 20 < seen,
         "{looser} of {seen} are taken that bash does not take"
+    );
+}
+
+/// The programs in a line as shuck-parser reads it, as written; none where it gives up.
+///
+/// Its tree has a type for everything and no walk over them all: they are found in the tree's printed form.
+fn by_shuck(line: &str) -> Option<Vec<String>> {
+    let parsed = Parser::new(line).parse();
+    if !parsed.is_ok() {
+        return None;
+    }
+    let tree = format!("{:?}", parsed.file);
+    let mut found = Vec::new();
+    for name in ["break", "continue", "return", "exit"] {
+        let kind = format!("{}{}Command {{", name[..1].to_uppercase(), &name[1..]);
+        found.extend(tree.matches(&kind).map(|_| name.to_owned()));
+    }
+    let after = |start: &'static str| {
+        tree.match_indices(start)
+            .map(move |(at, _)| at + start.len())
+    };
+    for at in after("DeclClause { variant: Name(\"") {
+        found.extend(tree[at..].split('"').next().map(str::to_owned));
+    }
+    for at in after("SimpleCommand { name: Word { parts: [") {
+        let span = &tree[at + closing(&tree[at..])..];
+        let offsets: Vec<usize> = span
+            .split("offset: ")
+            .skip(1)
+            .take(2)
+            .map(|number| number.split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        // Assignments by themselves have an empty name.
+        let written = line.get(offsets[0]..offsets[1]).unwrap_or_default();
+        found.extend((!written.is_empty()).then(|| written.replace("\\\n", "")));
+    }
+    // What stands in a subscript or in arithmetic is in its tree twice.
+    found.sort();
+    found.dedup();
+    Some(found)
+}
+
+/// Where the bracket is closed that was opened before a printed text.
+fn closing(text: &str) -> usize {
+    let (mut depth, mut quoted, mut escaped) = (1, false, false);
+    for (at, char) in text.char_indices() {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Where shuck-parser finds what is no command, and why.
+const APART: &[(&str, &str)] = &[
+    (
+        "alias",
+        "it expands them, and panics where one is long or not ASCII",
+    ),
+    ("`", "it does not take away what is escaped in backquotes"),
+    ("((", "it takes two subshells for arithmetic"),
+    (
+        "time ",
+        "after a `|`, or before an option it does not have, `time` is a program to bash",
+    ),
+    (
+        "=<(",
+        "it takes an assigned process substitution for a program",
+    ),
+    ("! !", "it takes the second `!` for a program"),
+    ("<<'", "it does not always see where a heredoc ends"),
+    ("E F", "the same"),
+    ("A=(", "it reads some quotes of arrays otherwise"),
+];
+
+#[test]
+fn another_parser_finds_no_other_command() {
+    let by = By::hand(SEED);
+    let written = written();
+    let mut generated = Lines::new(by.seed);
+    let mut rng = Rng(by.seed);
+    let (mut seen, mut compared, mut less, mut wrong) = (0, 0, 0, Vec::new());
+    while by.more(seen, LINES) {
+        let line = match rng.percent(70) {
+            true => generated.line(),
+            false => rng.pick(&written).clone(),
+        };
+        seen += 1;
+        let ours = outline(&line);
+        if !ours.valid || APART.iter().any(|(text, _)| line.contains(text)) {
+            continue;
+        }
+        let Some(theirs) = by_shuck(&line) else {
+            continue;
+        };
+        compared += 1;
+        // It may find less: what stands in `"${x:-'$(a)'}"`, behind an alias, in `$(function f (a))`.
+        less += usize::from(ours.commands.iter().any(|own| !theirs.contains(own)));
+        if theirs.iter().any(|own| !ours.commands.contains(own)) {
+            wrong.push(format!("{line:?}\n    {:?}\n    {theirs:?}", ours.commands));
+        }
+    }
+    println!(
+        "seed {}: {seen} lines, {compared} compared, {less} where it finds less",
+        by.seed
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        compared * 3 > seen && less * 20 < compared,
+        "{less} of {compared} of {seen}"
     );
 }

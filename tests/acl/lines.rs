@@ -77,13 +77,18 @@ const LAUNCHERS: &[&str] = &[
     "coproc @",
     "eval @",
     "eval -- @",
-    "xargs -I% @ %",
     "echo p1 | xargs -i @",
+    "ionice @",
+    "setarch -R @",
+];
+
+/// Launchers that put something in the place of those words, or of parts of them.
+const FILLERS: &[&str] = &[
+    "xargs -I% @ %",
     "echo p2 | xargs -I% % @",
     "echo p2 | xargs -IX env X @",
     "echo p1 | xargs --replace=a @",
-    "ionice @",
-    "setarch -R @",
+    "echo p1 | xargs -Ip2 @",
 ];
 
 /// Ways to run a script that is given as one word. `@`: that word.
@@ -159,6 +164,8 @@ pub struct Lines {
     depth: usize,
     /// Loops that count so far.
     loops: usize,
+    /// Each command has a word of its own, and no text stands for code: `w1`, `w2` ….
+    marked: Option<usize>,
 }
 
 impl Lines {
@@ -168,6 +175,7 @@ impl Lines {
             pending: Vec::new(),
             depth: 0,
             loops: 0,
+            marked: None,
         }
     }
 
@@ -177,16 +185,48 @@ impl Lines {
         self.script()
     }
 
-    /// The words of one simple command, without anything around it.
-    pub fn plain(&mut self) -> String {
-        self.depth = 0;
-        let mut out = (*self.rng.pick(PROGRAMS)).to_owned();
-        for _ in 0..self.rng.below(3) {
-            out.push(' ');
-            let word = *self.rng.pick(WORDS);
-            out.push_str(&quoted(&mut self.rng, word));
+    /// A line whose commands each have a word of their own: `w1`, `w2` …. Nothing in it is data or kept.
+    pub fn marked(&mut self) -> String {
+        self.marked = Some(0);
+        let line = self.line();
+        self.marked = None;
+        line
+    }
+
+    /// The words of one simple command.
+    pub fn plain(&mut self) -> Vec<&'static str> {
+        let mut words = vec![*self.rng.pick(PROGRAMS)];
+        for _ in 0..self.rng.below(4) {
+            words.push(*self.rng.pick(WORDS));
         }
-        out
+        words
+    }
+
+    /// Words as one command, each in one of the ways to quote it.
+    pub fn spelled(&mut self, words: &[&str]) -> String {
+        let all: Vec<String> = words
+            .iter()
+            .map(|word| quoted(&mut self.rng, word))
+            .collect();
+        all.join(" ")
+    }
+
+    /// Launched. `again`: by a program, as another launcher can start it.
+    pub fn launched(&mut self, command: &str, again: bool) -> String {
+        let program = |launcher: &str| {
+            let name = launcher.split(' ').next().unwrap_or_default();
+            !launcher.contains('|')
+                && !matches!(
+                    name,
+                    "command" | "exec" | "builtin" | "time" | "!" | "coproc" | "eval" | "busybox"
+                )
+        };
+        loop {
+            let launcher = *self.rng.pick(LAUNCHERS);
+            if !again || program(launcher) {
+                return launcher.replace('@', command);
+            }
+        }
     }
 
     /// Commands with their heredocs, to the end.
@@ -246,8 +286,13 @@ impl Lines {
         if self.depth == 0 || self.rng.percent(35) {
             return self.simple();
         }
-        match self.rng.below(30) {
-            0 => format!("({})", self.inner()),
+        let kind = match (self.rng.below(30), self.marked) {
+            // These keep texts, or feed them to a program.
+            (15 | 21..=26, Some(_)) => 17,
+            (kind, _) => kind,
+        };
+        match kind {
+            0 => format!("({}{})", self.apart(), self.inner()),
             1 => format!("{{ {}; }}", self.inner()),
             2 => {
                 let (a, b) = (self.inner(), self.inner());
@@ -332,7 +377,10 @@ impl Lines {
                 }
             }
             16..=20 => {
-                let launcher = *self.rng.pick(LAUNCHERS);
+                let launcher = match self.rng.percent(10) {
+                    true => *self.rng.pick(FILLERS),
+                    false => *self.rng.pick(LAUNCHERS),
+                };
                 let words = self.command_words();
                 launcher.replace('@', &words)
             }
@@ -363,11 +411,23 @@ impl Lines {
         }
     }
 
+    /// A blank, mostly: `((` is arithmetic, or two subshells.
+    fn apart(&mut self) -> &'static str {
+        match self.marked.is_none() && self.rng.percent(50) {
+            true => "",
+            false => " ",
+        }
+    }
+
     fn function(&mut self) -> String {
-        let name = *self.rng.pick(&["f", "g", "p1", "q", "cd", "echo"]);
+        // What is handed to a function is no access.
+        let name = match self.marked {
+            Some(_) => "h",
+            None => *self.rng.pick(&["f", "g", "p1", "q", "cd", "echo"]),
+        };
         let body = self.inner();
         let body = match self.rng.below(4) {
-            0 => format!("({body})"),
+            0 => format!("({}{body})", self.apart()),
             1 => format!("{{ {body}; return; p3; }}"),
             2 => format!("{{ local X=p2; {body}; }}"),
             _ => format!("{{ {body}; }}"),
@@ -411,7 +471,7 @@ impl Lines {
 
     /// A simple command, with what may stand around its words.
     fn simple(&mut self) -> String {
-        if self.rng.percent(22) {
+        if self.marked.is_none() && self.rng.percent(22) {
             return self.setting();
         }
         let mut out = String::new();
@@ -489,7 +549,14 @@ impl Lines {
             .to_owned(),
             _ => self.word(),
         };
-        format!("{program}{}", self.words(3))
+        let mark = match &mut self.marked {
+            Some(count) => {
+                *count += 1;
+                format!(" w{count}")
+            }
+            None => String::new(),
+        };
+        format!("{program}{mark}{}", self.words(3))
     }
 
     fn words(&mut self, most: usize) -> String {

@@ -17,7 +17,6 @@ mod everyday;
 mod explain;
 mod generated;
 mod laws;
-#[cfg(unix)]
 mod lines;
 #[cfg(unix)]
 mod oracle;
@@ -26,4 +25,5 @@ mod reference;
 mod schema;
 mod shell;
 mod shell_bounds;
+mod shell_laws;
 mod transcripts;

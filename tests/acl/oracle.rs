@@ -44,7 +44,7 @@ const ABOVE: &str = "1/2/3/4/5/6/7/8/9";
 /// Reads lines that end with NUL, runs each, and prints what its programs wrote to descriptor 9. That all of
 /// them have ended is seen by that descriptor's end.
 const DRIVER: &str = r#"
-command_not_found_handle() { printf '%s\037' "$PWD" "$@" $'\036' >&9; return 127; }
+command_not_found_handle() { printf '%s\037' "$PWD" "${@//$'\n'/$'\034'}" $'\036' >&9; return 127; }
 export -f command_not_found_handle
 unset OLDPWD
 while IFS= read -r -d '' __line <&8; do
@@ -57,6 +57,10 @@ done
 "#;
 
 const RECORD: &str = r#"command printf '%s\037' "$PWD" "${0##*/}" "$@" "$(printf '\036')" >&9"#;
+
+/// In bash, which writes line by line: a newline would let others write in between.
+const RECORD_LINES: &str =
+    r#"builtin printf '%s\037' "$PWD" "${0##*/}" "${@//$'\n'/$'\034'}" $'\036' >&9"#;
 
 /// Launchers and other programs that really run: what stands behind the recording.
 fn stubs() -> Vec<(&'static str, String)> {
@@ -200,11 +204,11 @@ impl Ground {
         for (name, rest) in stubs() {
             let path = root.join("stubs").join(name);
             // What goes on is bash, which hands exported functions down.
-            let interpreter = match rest.is_empty() {
-                true => "/bin/sh".to_owned(),
-                false => real("bash").unwrap(),
+            let (interpreter, record) = match rest.is_empty() {
+                true => ("/bin/sh".to_owned(), RECORD),
+                false => (real("bash").unwrap(), RECORD_LINES),
             };
-            std::fs::write(&path, format!("#!{interpreter}\n{RECORD}\n{rest}\n")).unwrap();
+            std::fs::write(&path, format!("#!{interpreter}\n{record}\n{rest}\n")).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         Self(root)
@@ -299,7 +303,7 @@ fn started(record: &str) -> BTreeSet<Started> {
                 words: own.collect(),
             });
         } else {
-            words.push(word.to_owned());
+            words.push(word.replace('\u{1c}', "\n"));
         }
     }
     all
@@ -403,7 +407,11 @@ impl Judge {
             let (Some(program), first) = (started.words.first(), started.words.get(1)) else {
                 continue;
             };
-            if !opaque && !found.iter().any(|access| runs(access, started)) {
+            if !opaque
+                && !found
+                    .iter()
+                    .any(|access| runs(access, started, &run.folder))
+            {
                 missed.push(format!(
                     "not found: {:?} in {}",
                     started.words, started.folder
@@ -463,7 +471,7 @@ fn passed(started: &Started) -> bool {
     }
 }
 
-fn runs(access: &Access, started: &Started) -> bool {
+fn runs(access: &Access, started: &Started, first: &str) -> bool {
     let Kind::Command(command) = &access.kind else {
         return false;
     };
@@ -471,7 +479,8 @@ fn runs(access: &Access, started: &Started) -> bool {
         && command
             .cwd
             .as_ref()
-            .is_none_or(|cwd| normal(cwd) == started.folder)
+            // Where a `cd` may fail the command names the folder it would lead to; its paths are judged in both.
+            .is_none_or(|cwd| normal(cwd) == started.folder || started.folder == first)
 }
 
 fn writes(access: &Access, file: &str) -> bool {

@@ -44,28 +44,6 @@ fn corpus() {
     );
 }
 
-/// brush-parser as a second opinion on what is a shell text at all. It is not used at run time: its time
-/// doubles with each unclosed `((`, and it aborts the process on deep nesting.
-#[test]
-fn second_opinion() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shell/corpus.jsonl");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut apart = Vec::new();
-    for row in text.lines().filter(|row| !row.trim().is_empty()) {
-        let case: serde_json::Value = serde_json::from_str(row).unwrap();
-        let line = case["line"].as_str().unwrap();
-        let options = brush_parser::ParserOptions::default();
-        let theirs = brush_parser::Parser::new(std::io::Cursor::new(line), &options)
-            .parse_program()
-            .is_ok();
-        if theirs != outline(line).valid {
-            apart.push(line.to_owned());
-        }
-    }
-    // What it refuses and bash takes, or the other way round.
-    assert!(apart.len() <= 6, "{apart:#?}");
-}
-
 /// Spans are bytes of the line as it was given, through substitutions, scripts in quotes and heredocs.
 #[test]
 fn spans() {
