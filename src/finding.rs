@@ -28,6 +28,15 @@ impl Severity {
     }
 }
 
+impl From<Severity> for miette::Severity {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Warn => Self::Warning,
+            Severity::Deny | Severity::Error => Self::Error,
+        }
+    }
+}
+
 /// A place in a file, with what is to be seen there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
@@ -113,6 +122,17 @@ impl Finding {
     }
 }
 
+/// One more finding, for its label and help to be added where it stands.
+pub(crate) fn pushed(findings: &mut Vec<Finding>, finding: Finding) -> &mut Finding {
+    let at = findings.len();
+    findings.push(finding);
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "the index is that of the element just pushed"
+    )]
+    &mut findings[at]
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -127,16 +147,11 @@ impl miette::Diagnostic for Finding {
     }
 
     fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.severity {
-            Severity::Warn => miette::Severity::Warning,
-            Severity::Deny | Severity::Error => miette::Severity::Error,
-        })
+        Some(self.severity.into())
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        self.help
-            .as_ref()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        Some(Box::new(self.help.as_ref()?))
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {

@@ -5,6 +5,7 @@
 
 use super::word::Word;
 use crate::source::Span;
+use std::borrow::Cow;
 
 /// One thing that a call does.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +117,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opt {
     /// Every spelling that means this option: `-r`, `-R`, `--recursive`. The one that was typed comes first.
-    pub names: Vec<String>,
+    pub names: Vec<Cow<'static, str>>,
     /// Its value, where it takes one.
     pub value: Option<Word>,
     /// Index of the word.

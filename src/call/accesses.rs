@@ -178,10 +178,23 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
         vars: Vec::new(),
+        top: call.cwd.as_deref().and_then(|cwd| repository(cwd, view)),
         glob: &|word, folder| view.expand(word, folder),
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);
+}
+
+/// The top of the git repository that holds a folder, links aside: where one is on the way, git prints another path.
+fn repository(folder: &str, view: &FileView) -> Option<String> {
+    if !view.sees() || view.resolve(folder).as_deref() != Some(folder) {
+        return None;
+    }
+    let above = std::path::Path::new(folder).ancestors();
+    above
+        .filter_map(std::path::Path::to_str)
+        .find(|at| view.entry(&path::join(at, ".git")).is_some())
+        .map(str::to_owned)
 }
 
 /// The path of a `file:` URL, whatever host it gives.

@@ -52,12 +52,14 @@ impl TryFrom<BTreeMap<String, Written>> for Fixture {
     }
 }
 
-/// What a path is: a file or a folder, or a link to another path.
+/// What a path is: a file, with its text where that counts (`.gitignore`), a folder, or a link to another path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     #[serde(default)]
     symlink: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
 }
 
 /// How many links may follow one another, as on Linux.
@@ -105,7 +107,8 @@ impl FileView {
                 (kind.is_file() && kind.len() <= LARGEST)
                     .then(|| std::fs::read_to_string(path).ok())?
             }
-            Self::None | Self::Fixture(_) => None,
+            Self::Fixture(fixture) => fixture.entries.get(path)?.text.clone(),
+            Self::None => None,
         }
     }
 
@@ -153,10 +156,12 @@ impl FileView {
     /// would be, or a part of the word cannot be computed. No match at all is an empty list.
     pub fn expand(&self, word: &Word, folder: Option<&str>) -> Option<Vec<String>> {
         if !self.sees()
-            || word
-                .pieces
-                .iter()
-                .any(|piece| matches!(piece, Piece::Unknown(_) | Piece::Below(_) | Piece::Digits))
+            || word.pieces.iter().any(|piece| {
+                matches!(
+                    piece,
+                    Piece::Unknown(_) | Piece::Below(_) | Piece::Digits | Piece::Hash
+                )
+            })
         {
             return None;
         }
@@ -192,13 +197,22 @@ impl FileView {
             }
             found = next;
         }
+        // `*/` stands for folders only.
+        let slash = word
+            .pieces
+            .last()
+            .is_some_and(|piece| matches!(piece, Piece::Text(text) if text.ends_with('/')));
         let there = |typed: &String| {
             let at = if absolute {
                 typed.clone()
             } else {
                 path::join(folder.unwrap_or("/"), typed)
             };
-            self.entry(&path::normal(&at)).is_some()
+            let at = path::normal(&at);
+            match slash {
+                true => self.is_folder(&at) == Some(true),
+                false => self.entry(&at).is_some(),
+            }
         };
         Some(
             found

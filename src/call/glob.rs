@@ -84,6 +84,9 @@ impl Token {
 
 /// Whether two characters are the same but for letter case.
 pub fn same_folded(a: char, b: char) -> bool {
+    if a.is_ascii() && b.is_ascii() {
+        return a.eq_ignore_ascii_case(&b);
+    }
     a == b || a.to_lowercase().eq(b.to_lowercase()) || a.to_uppercase().eq(b.to_uppercase())
 }
 
@@ -118,7 +121,7 @@ impl Glob {
                 Unit::Char(c) => out.push(Token::Char(c)),
                 Unit::Single => out.push(Token::One),
                 Unit::Class(class) => out.extend(class),
-                Unit::NoSlash | Unit::Digits | Unit::Any => out.push(Token::Star),
+                Unit::NoSlash | Unit::Digits | Unit::Hash | Unit::Any => out.push(Token::Star),
             }
         }
         out.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
@@ -224,6 +227,13 @@ impl Glob {
         if let Some(text) = word.text() {
             return self.matches_text(text, fold).into();
         }
+        let end = match word.pieces.last() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        };
+        if !self.may_start(word.prefix(), fold) || !self.may_end(end, fold) {
+            return Fit::No;
+        }
         let units = Unit::of(word);
         if meet(&self.tokens, &units, fold, Asking::Must) {
             Fit::Must
@@ -236,6 +246,21 @@ impl Glob {
         } else {
             Fit::No
         }
+    }
+
+    /// Whether what starts with `text` may match: the literal start of the pattern tells most words apart.
+    fn may_start(&self, text: &str, fold: bool) -> bool {
+        let start = self.tokens.iter().zip(text.chars());
+        start
+            .take_while(|(token, _)| **token != Token::Star)
+            .all(|(token, c)| token.accepts(c, fold))
+    }
+
+    /// Whether what ends with `text` may match.
+    fn may_end(&self, text: &str, fold: bool) -> bool {
+        let end = self.tokens.iter().rev().zip(text.chars().rev());
+        end.take_while(|(token, _)| **token != Token::Star)
+            .all(|(token, c)| token.accepts(c, fold))
     }
 
     /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
@@ -266,6 +291,8 @@ pub(crate) enum Unit {
     NoSlash,
     /// One or more digits.
     Digits,
+    /// Any number of hexadecimal digits.
+    Hash,
     /// Any characters.
     Any,
 }
@@ -286,14 +313,22 @@ impl Unit {
                     }
                 }
                 Piece::Digits => units.push(Self::Digits),
-                Piece::Below(_) | Piece::Unknown(_) => units.push(Self::Any),
+                Piece::Hash => units.push(Self::Hash),
+                Piece::Below(_) => {
+                    // `find x` names `x` itself as well.
+                    if units.len() > 1 {
+                        units.pop_if(|unit| matches!(unit, Self::Char('/')));
+                    }
+                    units.push(Self::Any);
+                }
+                Piece::Unknown(_) => units.push(Self::Any),
             }
         }
         units
     }
 
     fn repeats(&self) -> bool {
-        matches!(self, Self::NoSlash | Self::Digits | Self::Any)
+        matches!(self, Self::NoSlash | Self::Digits | Self::Hash | Self::Any)
     }
 
     /// Whether some character is accepted by both.
@@ -303,6 +338,7 @@ impl Unit {
             Self::Any => true,
             Self::Single | Self::NoSlash => !matches!(token, Token::Char('/')),
             Self::Digits => ('0'..='9').any(|c| token.accepts(c, false)),
+            Self::Hash => "0123456789abcdef".chars().any(|c| token.accepts(c, fold)),
             Self::Class(class) => match token {
                 Token::Char(c) => class.first().is_some_and(|own| own.accepts(*c, fold)),
                 _ => true,
@@ -332,8 +368,9 @@ pub(crate) fn meet(pattern: &[Token], units: &[Unit], fold: bool, asking: Asking
     let mut alive = vec![false; pattern.len() + 1];
     set_true(&mut alive, 0);
     close(&mut alive);
+    let mut next = vec![false; pattern.len() + 1];
     for unit in units {
-        let mut next = vec![false; pattern.len() + 1];
+        next.fill(false);
         if asking == Asking::Must {
             for (at, token) in pattern
                 .iter()
@@ -382,7 +419,7 @@ pub(crate) fn meet(pattern: &[Token], units: &[Unit], fold: bool, asking: Asking
             }
         }
         close(&mut next);
-        alive = next;
+        std::mem::swap(&mut alive, &mut next);
     }
     alive.last() == Some(&true)
 }

@@ -18,6 +18,8 @@ pub enum Piece {
     Class(String),
     /// `$$`, `$UID`, `$?` …: one or more digits.
     Digits,
+    /// The name of a git object: hexadecimal digits, or nothing where there is none.
+    Hash,
     /// Some path below what stands before it, without `..`: a name that `find DIR` or `git ls-files` prints.
     Below(String),
     /// What cannot be computed: any text at all. Holds its spelling (`$DIR`, `$(date)`).
@@ -113,6 +115,7 @@ impl Word {
                 Piece::Star => out.push('*'),
                 Piece::One => out.push('?'),
                 Piece::Digits => out.push_str("$$"),
+                Piece::Hash => out.push_str("<hash>"),
             }
         }
         out

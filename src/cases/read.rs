@@ -7,7 +7,7 @@
 use super::{Case, Cases, Expect, HOME, Under, WORKSPACE, one_line};
 use crate::call::{Call, strict_json};
 use crate::decision::Basis;
-use crate::finding::Finding;
+use crate::finding::{Finding, pushed};
 use crate::policy::rule::{Place, Placed, Verdict};
 use crate::policy::{LayerKind, near};
 use crate::source::{self, Entry, Key, Node, Source, Span, Table, Value};
@@ -86,14 +86,8 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn error(&mut self, code: &'static str, message: String, span: Span) -> &mut Finding {
-        self.findings
-            .push(Finding::error(code, message, self.source, span));
-        let last = self.findings.len() - 1;
-        #[allow(
-            clippy::indexing_slicing,
-            reason = "the index is that of the element just pushed"
-        )]
-        &mut self.findings[last]
+        let finding = Finding::error(code, message, self.source, span);
+        pushed(&mut self.findings, finding)
     }
 
     fn wrong_type(&mut self, node: &Node, name: &str, wanted: &str) {

@@ -1,7 +1,8 @@
 //! What lies below a folder, as far as a decision looks: bounded, and without what the tool itself skips.
 //!
 //! In: a view of the files, a folder, what the tool skips. Out: a [`Listing`], which says whether it is complete.
-//! Files that `.gitignore` names are skipped where the tool heeds them (`git add`, `rg`, formatters).
+//! Files that `.gitignore` names are skipped where the tool heeds them (`git add`, `rg`, formatters), and what
+//! `.dockerignore` names where an image is built.
 
 use crate::call::access::Reach;
 use crate::call::files::{Entry, FileView};
@@ -22,6 +23,8 @@ pub struct Skips {
     pub hidden: bool,
     /// What `.gitignore` names, and `.git` itself.
     pub ignored: bool,
+    /// What the `.dockerignore` of the folder names.
+    pub docker: bool,
 }
 
 /// The entries below a folder.
@@ -47,6 +50,8 @@ impl Listing {
         let start = folder.trim_end_matches('/').to_owned();
         let mut ignored = if skips.ignored {
             above(view, &start)
+        } else if skips.docker {
+            Ignored::docker(view, &start).into_iter().collect()
         } else {
             Vec::new()
         };
@@ -63,7 +68,8 @@ impl Listing {
                 let path = format!("{at}/{name}");
                 if (skips.hidden && name.starts_with('.'))
                     || (skips.ignored && entry == Entry::Link)
-                    || (skips.ignored && (name == ".git" || is_ignored(&ignored, &path, entry)))
+                    || (skips.ignored && name == ".git")
+                    || ((skips.ignored || skips.docker) && is_ignored(&ignored, &path, entry))
                 {
                     continue;
                 }
@@ -89,7 +95,36 @@ struct Ignored {
 
 impl Ignored {
     fn read(view: &FileView, folder: &str) -> Option<Self> {
-        let text = view.text(&format!("{folder}/.gitignore"))?;
+        Self::of(view, folder, ".gitignore", |pattern| {
+            // From the top of this folder: the patterns of a policy spell that `./`.
+            match pattern.strip_prefix('/') {
+                Some(rest) => format!("./{rest}"),
+                None => pattern.to_owned(),
+            }
+        })
+    }
+
+    /// Docker's patterns all start at the top.
+    fn docker(view: &FileView, folder: &str) -> Option<Self> {
+        // One beside the Dockerfile counts instead.
+        if view
+            .entry(&format!("{folder}/Dockerfile.dockerignore"))
+            .is_some()
+        {
+            return None;
+        }
+        Self::of(view, folder, ".dockerignore", |pattern| {
+            format!("./{}", pattern.trim_start_matches('/'))
+        })
+    }
+
+    fn of(
+        view: &FileView,
+        folder: &str,
+        name: &str,
+        spell: impl Fn(&str) -> String,
+    ) -> Option<Self> {
+        let text = view.text(&format!("{folder}/{name}"))?;
         let rules = text
             .lines()
             .map(|line| line.trim_end())
@@ -99,13 +134,8 @@ impl Ignored {
                     Some(rest) => (false, rest),
                     None => (true, line),
                 };
-                // From the top of this folder: the patterns of a policy spell that `./`.
-                let spelled = match pattern.strip_prefix('/') {
-                    Some(rest) => format!("./{rest}"),
-                    None => pattern.to_owned(),
-                };
-                // Braces are literal in a `.gitignore`; a line that cannot be read skips nothing.
-                let spelled = spelled.replace('{', "\\{").replace('}', "\\}");
+                // Braces are literal in such a file; a line that cannot be read skips nothing.
+                let spelled = spell(pattern).replace('{', "\\{").replace('}', "\\}");
                 let mut read = patterns::paths(&spelled).ok()?;
                 Some((ignores, read.pop()?))
             })
@@ -215,6 +245,7 @@ mod tests {
         let git = Skips {
             hidden: false,
             ignored: true,
+            docker: false,
         };
         assert_eq!(
             names(&base, git),
@@ -237,7 +268,8 @@ mod tests {
                 &base,
                 Skips {
                     hidden: false,
-                    ignored: false
+                    ignored: false,
+                    docker: false,
                 }
             )
             .contains(&"/.env".to_owned())

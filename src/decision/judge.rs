@@ -23,7 +23,7 @@ use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// How one access was judged.
@@ -69,6 +69,39 @@ pub enum Covered {
     Nothing,
 }
 
+/// Words that cannot be computed and may matter.
+#[derive(Default)]
+struct Unresolved {
+    /// As they are shown, each once.
+    words: Vec<String>,
+    /// The accesses that they are of.
+    accesses: BTreeSet<usize>,
+    /// The first of these that was met.
+    first: Option<usize>,
+    /// One of them may be a protected file.
+    protected: bool,
+}
+
+impl Unresolved {
+    fn add(&mut self, at: usize, protected: bool, shown: impl FnOnce() -> String) {
+        self.first.get_or_insert(at);
+        self.protected |= protected;
+        // Every rule that the words of one access may meet says the same of it.
+        if self.accesses.insert(at) && self.words.len() < SHOWN {
+            let mut shown = shown();
+            if !shown.starts_with('`') {
+                shown = format!("`{shown}`");
+            }
+            if !self.words.contains(&shown) {
+                self.words.push(shown);
+            }
+        }
+    }
+}
+
+/// Words that cannot be computed are shown up to this many.
+const SHOWN: usize = 8;
+
 pub struct Judge<'a> {
     matcher: &'a Matcher,
     call: &'a Call,
@@ -87,8 +120,8 @@ pub struct Judge<'a> {
     because: Vec<(String, Verdict)>,
     /// Where the path that is being judged lies.
     real: Option<String>,
-    /// Words that cannot be computed and may matter: subject, access, may be a protected file.
-    unresolved: Vec<(String, usize, bool)>,
+    /// Words that cannot be computed and may matter.
+    unresolved: Unresolved,
     /// What lies below folders, as far as it was looked up.
     listings: RefCell<BTreeMap<(String, Skips), Rc<Listing>>>,
 }
@@ -116,7 +149,7 @@ impl<'a> Judge<'a> {
             cover: vec![Vec::new(); accesses.len()],
             because: Vec::new(),
             real: None,
-            unresolved: Vec::new(),
+            unresolved: Unresolved::default(),
             listings: RefCell::default(),
         }
     }
@@ -180,7 +213,7 @@ impl<'a> Judge<'a> {
                             && matched.fit == Fit::MayUnknown
                             && self.action(matched.rule) == Some(Verdict::Deny)
                     }) {
-                        self.unresolved.push((contacted.shown.clone(), at, false));
+                        self.unresolved.add(at, false, || contacted.shown.clone());
                     }
                     let section = host.written.then_some(Section::Hosts);
                     let matched = self.settle(at, own, &tool_rules, section);
@@ -210,7 +243,7 @@ impl<'a> Judge<'a> {
                 }
             };
             let mut because = std::mem::take(&mut self.because);
-            if self.unresolved.iter().any(|(_, own, _)| *own == at) {
+            if self.unresolved.accesses.contains(&at) {
                 because.push(("unresolved".into(), Verdict::Ask));
             }
             if covered == Covered::Tier && self.tier.verdict != Verdict::Allow {
@@ -285,6 +318,7 @@ impl<'a> Judge<'a> {
     /// The accesses that lean on the tier, in words.
     fn leaning(&self) -> Option<String> {
         let mut subjects: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
         let judged = self.judged.iter().zip(self.accesses);
         for (_, access) in judged.filter(|(judged, _)| judged.covered == Covered::Tier) {
             let shown = match &access.kind {
@@ -295,12 +329,11 @@ impl<'a> Judge<'a> {
                 Kind::Path(_) => format!("reading `{}`", subject(access, "")),
                 _ => format!("`{}`", subject(access, "")),
             };
-            if !subjects.contains(&shown) {
+            if seen.insert(shown.clone()) && subjects.len() < 3 {
                 subjects.push(shown);
             }
         }
-        let more = subjects.len().saturating_sub(3);
-        subjects.truncate(3);
+        let more = seen.len() - subjects.len();
         let mut text = subjects.join(", ");
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
@@ -544,8 +577,8 @@ impl<'a> Judge<'a> {
             if fit == Fit::No {
                 continue;
             }
-            let shown = format!("`{}`", contacted.shown);
-            let lost = self.out(rule, stance, fit, Some(&shown));
+            let shown = || format!("`{}`", contacted.shown);
+            let lost = self.out(rule, stance, fit, shown);
             matched.push(Matched { rule, fit, lost });
         }
         matched
@@ -553,22 +586,11 @@ impl<'a> Judge<'a> {
 
     /// One obligation for all words that cannot be computed and may matter.
     fn unresolved_reason(&mut self) {
-        let Some((_, at, _)) = self.unresolved.first() else {
+        let Some(at) = self.unresolved.first else {
             return;
         };
-        let at = *at;
-        let forced = self.unresolved.iter().any(|(_, _, protected)| *protected);
-        let mut words: Vec<String> = Vec::new();
-        for (word, _, _) in &self.unresolved {
-            let shown = if word.starts_with('`') {
-                word.clone()
-            } else {
-                format!("`{word}`")
-            };
-            if !words.contains(&shown) && words.len() < 8 {
-                words.push(shown);
-            }
-        }
+        let forced = self.unresolved.protected;
+        let words = texts::short(&self.unresolved.words.join(", "));
         let may = if forced {
             "may be a protected file"
         } else {
@@ -580,11 +602,8 @@ impl<'a> Judge<'a> {
             kind: Basis::Unresolved,
             forced,
             access: Some(at),
-            subject: texts::short(&words.join(", ")),
-            text: format!(
-                "{} cannot be computed before the call runs, and {may}",
-                texts::short(&words.join(", "))
-            ),
+            text: format!("{words} cannot be computed before the call runs, and {may}"),
+            subject: words,
             instead: Some("write the value out".into()),
             address: None,
             place: None,

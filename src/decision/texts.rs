@@ -7,6 +7,7 @@ use super::{Basis, Decision, Reason};
 use crate::call::access::{Access, Kind};
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
+use std::borrow::Cow;
 
 /// The built-in texts, by the names that `[messages]` uses.
 pub const DEFAULTS: &[(&str, &str)] = &[
@@ -135,12 +136,17 @@ pub fn subject(access: &Access, tool: &str) -> String {
     match &access.kind {
         Kind::Tool => tool.to_owned(),
         Kind::Command(command) => {
-            let words: Vec<String> = command
-                .words
-                .iter()
-                .map(|word| quoted(&word.shown()))
-                .collect();
-            short(&words.join(" "))
+            let mut line = String::new();
+            for word in &command.words {
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                match word.text() {
+                    Some(text) => line.push_str(&quoted(text)),
+                    None => line.push_str(&quoted(&word.shown())),
+                }
+            }
+            short(&line)
         }
         Kind::Path(path) => short(&path.path.shown()),
         Kind::Host(host) => short(&host.url.shown()),
@@ -162,16 +168,19 @@ pub const fn kind(access: &Access) -> &'static str {
     }
 }
 
-fn quoted(word: &str) -> String {
+fn quoted(word: &str) -> Cow<'_, str> {
     match word.is_empty() || word.contains(|c: char| c.is_whitespace() || c == '\'') {
-        true => format!("'{}'", word.replace('\'', "'\\''")),
-        false => word.to_owned(),
+        true => format!("'{}'", word.replace('\'', "'\\''")).into(),
+        false => word.into(),
     }
 }
 
 /// Long texts are cut: a record names its subject, it does not repeat a file.
 pub fn short(text: &str) -> String {
     const MOST: usize = 200;
+    if text.len() <= MOST && !text.contains(char::is_control) {
+        return text.to_owned();
+    }
     let plain: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -297,7 +297,7 @@ fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> 
         let covers = (0..accesses.len()).any(|at| {
             let fitted = commands::fit(rule, &accesses, at, Stance::Loosens, &frame);
             fitted.fit == Fit::Must
-                && commands::uncovered(&accesses, &fitted, rule).is_none()
+                && commands::uncovered(&accesses, &fitted).is_none()
                 && started.iter().any(|inner| fitted.levels.contains(inner))
         });
         covers.then_some(line)

@@ -63,6 +63,8 @@ pub struct Fitted {
     pub named: Vec<(usize, usize)>,
     /// The levels whose words it reaches, outermost first; never empty where the rule fits.
     pub levels: Vec<usize>,
+    /// The assignments that the pattern writes, before its program.
+    pub assigned: Vec<String>,
     /// The first words that make the fit unsure, for the message.
     pub unsure: Option<String>,
 }
@@ -71,6 +73,7 @@ const NOTHING: Fitted = Fitted {
     fit: Fit::No,
     named: Vec::new(),
     levels: Vec::new(),
+    assigned: Vec::new(),
     unsure: None,
 };
 
@@ -85,6 +88,26 @@ const SYSTEM: &[&str] = &[
     "/opt/homebrew/bin",
 ];
 
+/// A command with the sequences of words that patterns are compared with: made once, tried with many rules.
+pub struct Spelled<'a> {
+    accesses: &'a [Access],
+    at: usize,
+    command: &'a Command,
+    sequences: Vec<Vec<Item<'a>>>,
+}
+
+impl<'a> Spelled<'a> {
+    /// The command at an index; none where the access is no command.
+    pub fn of(accesses: &'a [Access], at: usize) -> Option<Self> {
+        Some(Self {
+            accesses,
+            at,
+            command: command(accesses, at)?,
+            sequences: sequences(accesses, at),
+        })
+    }
+}
+
 /// How a command rule fits the command at `at`.
 pub fn fit(
     rule: &Commands,
@@ -93,17 +116,33 @@ pub fn fit(
     stance: Stance,
     frame: &Frame<'_>,
 ) -> Fitted {
-    let Some(command) = command(accesses, at) else {
-        return NOTHING;
-    };
+    match Spelled::of(accesses, at) {
+        Some(spelled) => fit_spelled(rule, &spelled, stance, frame),
+        None => NOTHING,
+    }
+}
+
+/// How a command rule fits a command.
+pub fn fit_spelled(
+    rule: &Commands,
+    spelled: &Spelled<'_>,
+    stance: Stance,
+    frame: &Frame<'_>,
+) -> Fitted {
+    let Spelled {
+        accesses,
+        at,
+        command,
+        ref sequences,
+    } = *spelled;
     let mut best = NOTHING;
-    for sequence in sequences(accesses, at) {
+    for sequence in sequences {
         for pattern in &rule.patterns {
-            let mut fitted = prefix(pattern, &sequence, command, stance, frame, rule.exact);
+            let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
                 continue;
             }
-            if excepted(rule, accesses, at, stance, frame) {
+            if excepted(rule, spelled, stance, frame) {
                 continue;
             }
             for alternatives in &rule.with {
@@ -131,9 +170,8 @@ pub fn fit(
             if rule.only_read && !command.only_reads {
                 fitted.fit = Fit::No;
             }
-            if fitted.fit > best.fit
-                || (fitted.fit == best.fit && fitted.named.len() > best.named.len())
-            {
+            let covers = |own: &Fitted| (own.fit, own.named.len(), own.assigned.len());
+            if covers(&fitted) > covers(&best) {
                 best = fitted;
             }
         }
@@ -151,16 +189,7 @@ pub fn fit(
 
 /// Whether a carve-out holds. What is carved out of an allow is kept as a deny would keep it: any spelling, and what
 /// only may be it. What is carved out of a deny or an ask must surely be it.
-fn excepted(
-    rule: &Commands,
-    accesses: &[Access],
-    at: usize,
-    stance: Stance,
-    frame: &Frame<'_>,
-) -> bool {
-    let Some(command) = command(accesses, at) else {
-        return false;
-    };
+fn excepted(rule: &Commands, spelled: &Spelled<'_>, stance: Stance, frame: &Frame<'_>) -> bool {
     if rule.except.is_empty() {
         return false;
     }
@@ -168,26 +197,28 @@ fn excepted(
         Stance::Loosens => (Stance::Tightens, Fit::MayUnknown),
         Stance::Tightens => (Stance::Loosens, Fit::Must),
     };
-    sequences(accesses, at).any(|sequence| {
-        rule.except
-            .iter()
-            .any(|except| prefix(except, &sequence, command, other, frame, false).fit >= enough)
+    spelled.sequences.iter().any(|sequence| {
+        let holds =
+            |except| prefix(except, sequence, spelled.command, other, frame, false).fit >= enough;
+        rule.except.iter().any(holds)
     })
 }
 
 /// What of a covered level an allow leaves open: escalations that its words do not name, dangerous assignments.
-pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> Option<String> {
-    for level in &fitted.levels {
+pub fn uncovered(accesses: &[Access], fitted: &Fitted) -> Option<String> {
+    for (depth, level) in fitted.levels.iter().enumerate() {
         let Some(command) = command(accesses, *level) else {
             continue;
         };
+        // The pattern was compared with the assignments of the outermost level only.
+        let writes = |name: &String| depth == 0 && fitted.assigned.contains(name);
         for escalation in &command.escalations {
             let covered = match escalation.at {
                 Trigger::Word(word) => fitted.named.contains(&(*level, word)),
                 Trigger::Assignment(index) => command
                     .assignments
                     .get(index)
-                    .is_some_and(|own| writes(patterns, &own.name)),
+                    .is_some_and(|own| writes(&own.name)),
                 Trigger::Unnamed => false,
             };
             if !covered {
@@ -199,7 +230,7 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
             .iter()
             .filter(|assignment| assignment.dangerous)
         {
-            if !writes(patterns, &assignment.name) {
+            if !writes(&assignment.name) {
                 return Some(format!("sets `{}`", assignment.name));
             }
         }
@@ -207,7 +238,7 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
         if let Some(open) = command
             .assignments
             .iter()
-            .find(|own| own.value.is_unknown() && !writes(patterns, &own.name))
+            .find(|own| own.value.is_unknown() && !writes(&own.name))
         {
             return Some(format!(
                 "sets `{}` to a value that cannot be computed",
@@ -216,12 +247,6 @@ pub fn uncovered(accesses: &[Access], fitted: &Fitted, patterns: &Commands) -> O
         }
     }
     None
-}
-
-fn writes(rule: &Commands, name: &str) -> bool {
-    rule.patterns
-        .iter()
-        .any(|pattern| pattern.assignments.iter().any(|(own, _)| own == name))
 }
 
 /// The command access at an index.
@@ -234,18 +259,32 @@ pub fn command(accesses: &[Access], at: usize) -> Option<&Command> {
 
 /// The words that patterns are compared with: those of this level, then those of the command it starts. First without
 /// the words that count for nothing, then with them, then in the other spellings of its words and theirs.
-fn sequences(accesses: &[Access], at: usize) -> impl Iterator<Item = Vec<Item<'_>>> {
-    let short = sequence(accesses, at, false, None);
-    let full = sequence(accesses, at, true, None);
-    let mut levels: Vec<usize> = full.iter().map(|item| item.level).collect();
-    levels.dedup();
-    let others = levels.into_iter().flat_map(move |level| {
-        let own = command(accesses, level).map_or(&[][..], |own| &own.spellings);
-        own.iter()
-            .map(move |spelling| sequence(accesses, at, false, Some((level, spelling))))
-    });
-    let full = (full.len() != short.len()).then_some(full);
-    std::iter::once(short).chain(full).chain(others)
+fn sequences(accesses: &[Access], at: usize) -> Vec<Vec<Item<'_>>> {
+    let mut all = vec![sequence(accesses, at, false, None)];
+    let mut others = Vec::new();
+    let mut skips = false;
+    for level in levels(accesses, at) {
+        let Some(command) = command(accesses, level) else {
+            continue;
+        };
+        skips |= command.roles.contains(&Role::Skipped);
+        let spelled = command.spellings.iter().map(|own| Some((level, own)));
+        others.extend(spelled.map(|own| sequence(accesses, at, false, own)));
+    }
+    if skips {
+        all.push(sequence(accesses, at, true, None));
+    }
+    all.append(&mut others);
+    all
+}
+
+/// A command and those that it starts by words, one the other.
+fn levels(accesses: &[Access], at: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(at), |level| {
+        // Each step goes to a later access, so this ends.
+        let inner = command(accesses, *level)?.inner?;
+        (inner > *level).then_some(inner)
+    })
 }
 
 fn sequence<'a>(
@@ -255,12 +294,8 @@ fn sequence<'a>(
     spelled: Option<(usize, &'a Spelling)>,
 ) -> Vec<Item<'a>> {
     let mut out = Vec::new();
-    let mut level = Some(at);
-    // Each step goes to a later access; the count is a guard, not a limit.
-    for _ in 0..=accesses.len() {
-        let Some((index, command)) =
-            level.and_then(|index| Some((index, command(accesses, index)?)))
-        else {
+    for index in levels(accesses, at) {
+        let Some(command) = command(accesses, index) else {
             break;
         };
         let other = spelled.filter(|(own, _)| *own == index);
@@ -285,7 +320,6 @@ fn sequence<'a>(
                 _ => push(word, at, Some(command)),
             }
         }
-        level = command.inner.filter(|inner| *inner > index);
     }
     out
 }
@@ -335,6 +369,11 @@ fn prefix(
         fit: fit.and(words),
         named,
         levels,
+        assigned: pattern
+            .assignments
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect(),
         unsure: None,
     }
 }
@@ -350,6 +389,34 @@ fn words(
     taken: &mut Vec<usize>,
 ) -> Option<(Fit, usize)> {
     let count = sequence.len();
+    // Words that stand for one each against a pattern that passes over none are the common case: no table is needed.
+    let plain = |word: &WordPattern| match word {
+        WordPattern::Any => false,
+        WordPattern::Word(glob) => glob.tokens().first() != Some(&Token::Char('-')),
+    };
+    let simple = !exact && pattern.iter().all(plain);
+    let given = sequence.get(start..).unwrap_or_default();
+    if simple
+        && !given
+            .iter()
+            .take(pattern.len())
+            .any(|item| item.word.splits)
+    {
+        if given.len() < pattern.len() {
+            return None;
+        }
+        let mut fit = Fit::Must;
+        for (word, item) in pattern.iter().zip(given) {
+            if let WordPattern::Word(glob) = word {
+                fit = fit.and(item.fit(glob, stance));
+            }
+            if fit == Fit::No {
+                return None;
+            }
+        }
+        taken.extend(start..start + pattern.len());
+        return Some((fit, start + pattern.len()));
+    }
     let ended: Vec<Fit> = (0..=count)
         .map(|at| match exact && at < count {
             // What is left may be no word at all, where each may vanish.
@@ -554,7 +621,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
                 }
                 continue;
             }
-            let valued = |name: &String| {
+            let valued = |name: &str| {
                 let value = option.value.as_ref().and_then(Word::text);
                 value.is_some_and(|value| glob.matches_text(&format!("{name}={value}"), false))
             };
@@ -710,9 +777,9 @@ impl CommandIndex {
     }
 
     /// What the patterns that may meet the command belong to, each once, in order.
-    pub fn candidates(&self, accesses: &[Access], at: usize) -> Vec<usize> {
+    pub fn candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
         let mut found = self.globs.clone();
-        for sequence in sequences(accesses, at) {
+        for sequence in &command.sequences {
             let Some(program) = sequence.first() else {
                 continue;
             };
@@ -720,7 +787,7 @@ impl CommandIndex {
                 return self.all.clone();
             };
             for name in names(text) {
-                self.look(name, &sequence, &mut found);
+                self.look(name, sequence, &mut found);
             }
         }
         found.sort_unstable();

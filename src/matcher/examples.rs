@@ -140,7 +140,7 @@ fn matches(rule: &Rule, example: &str) -> bool {
                 let fitted = commands::fit(own, &accesses, at, stance, &frame);
                 counts(fitted.fit)
                     && (stance == Stance::Tightens
-                        || commands::uncovered(&accesses, &fitted, own).is_none())
+                        || commands::uncovered(&accesses, &fitted).is_none())
             })
         }
     }

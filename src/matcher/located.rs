@@ -63,8 +63,10 @@ pub enum Part {
 pub struct Spelling {
     /// The whole text, normalised; as shown where it is not known.
     pub text: String,
-    /// Its components from `/`.
-    pub parts: Vec<Part>,
+    /// Its components from `/`; where more is touched, what lies below them comes last.
+    parts: Vec<Part>,
+    /// How many of them are its own.
+    own: usize,
     /// How many components lead to each root that it is in.
     pub roots: Vec<usize>,
     /// How many components lead to the home folder, if it is in it.
@@ -102,7 +104,9 @@ impl Located {
             return Self::known(text, reach, frame, view);
         }
         let (parts, known) = parts(&absolute);
-        let spelling = Spelling::of(absolute.shown(), parts, frame, |folder| &folder.lexical);
+        let spelling = Spelling::of(absolute.shown(), parts, reach, frame, |folder| {
+            &folder.lexical
+        });
         Self {
             spellings: vec![spelling],
             own: 1,
@@ -122,7 +126,7 @@ impl Located {
                 .collect()
         };
         let parts = split(&lexical);
-        let mut spellings = vec![Spelling::of(lexical, parts, frame, |folder| {
+        let mut spellings = vec![Spelling::of(lexical, parts, reach, frame, |folder| {
             &folder.lexical
         })];
         let mut folder = None;
@@ -131,9 +135,10 @@ impl Located {
             match view.resolve(text) {
                 Some(resolved) => {
                     folder = view.is_folder(&resolved);
-                    let own = Spelling::of(resolved.clone(), split(&resolved), frame, |folder| {
-                        &folder.resolved
-                    });
+                    let own =
+                        Spelling::of(resolved.clone(), split(&resolved), reach, frame, |folder| {
+                            &folder.resolved
+                        });
                     if spellings.first() != Some(&own) {
                         spellings.push(own);
                     }
@@ -156,7 +161,9 @@ impl Located {
             for alias in aliases {
                 if !spellings.iter().any(|spelling| spelling.text == alias) {
                     let parts = split(&alias);
-                    spellings.push(Spelling::of(alias, parts, frame, |folder| &folder.lexical));
+                    spellings.push(Spelling::of(alias, parts, reach, frame, |folder| {
+                        &folder.lexical
+                    }));
                 }
             }
         }
@@ -192,7 +199,7 @@ impl Located {
         let mut all = Some(true);
         for spelling in self.spellings.iter().take(self.own) {
             if spelling.roots.is_empty() {
-                match spelling.parts.contains(&Part::Gap) {
+                match spelling.parts().contains(&Part::Gap) {
                     true => all = all.and(None),
                     false => return Some(false),
                 }
@@ -203,9 +210,20 @@ impl Located {
 }
 
 impl Spelling {
+    /// Its components.
+    pub fn parts(&self) -> &[Part] {
+        self.parts.get(..self.own).unwrap_or_default()
+    }
+
+    /// Its components and what is touched below them.
+    pub fn with_below(&self) -> &[Part] {
+        &self.parts
+    }
+
     fn of(
         text: String,
-        parts: Vec<Part>,
+        mut parts: Vec<Part>,
+        reach: Reach,
         frame: &Frame<'_>,
         spelled: impl Fn(&Folder) -> &String,
     ) -> Self {
@@ -224,9 +242,15 @@ impl Spelling {
         };
         let roots = frame.roots.iter().filter_map(below).collect();
         let home = frame.home.as_ref().and_then(below);
+        let own = parts.len();
+        if reach != Reach::Itself {
+            let hidden = reach != Reach::Below { hidden: false };
+            parts.push(Part::Below { hidden });
+        }
         Self {
             text,
             parts,
+            own,
             roots,
             home,
         }
@@ -257,7 +281,14 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
                 .iter()
                 .any(|piece| matches!(piece, Piece::Below(_))) =>
             {
-                out.push(Part::Below { hidden: true })
+                out.push(Part::Below { hidden: true });
+                // `<find>.rs`: how the last name ends is known.
+                if let [.., last @ Piece::Below(_), end @ Piece::Text(_)] =
+                    component.pieces.as_slice()
+                {
+                    let end = Word::of([last.clone(), end.clone()], component.span);
+                    out.push(Part::Pattern(end));
+                }
             }
             None => out.push(Part::Pattern(component)),
         }

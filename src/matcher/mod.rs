@@ -5,6 +5,7 @@
 
 pub mod commands;
 mod examples;
+pub mod heads;
 pub mod hosts;
 pub mod located;
 pub mod paths;
@@ -13,11 +14,13 @@ pub mod tools;
 
 use crate::call::access::Mode;
 use crate::call::tools::{self as canonical, ToolDecl};
+use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{
     Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, Verdict,
 };
 use crate::policy::{LayerKind, Policy, Resolution};
 use commands::CommandIndex;
+use heads::Heads;
 use hosts::HostIndex;
 use paths::PathIndex;
 use quick::HashMap;
@@ -57,6 +60,7 @@ pub struct Matcher {
     path_rules: ByMode<PathIndex>,
     protected_index: ByMode<PathIndex>,
     host_rules: HostIndex,
+    heads: BTreeMap<Anchor, Heads>,
     rest: Vec<(Section, usize)>,
     default: (Verdict, Option<Place>, bool),
     unknown_is_default: bool,
@@ -116,6 +120,7 @@ impl Matcher {
             path_rules: Default::default(),
             protected_index: Default::default(),
             host_rules: HostIndex::default(),
+            heads: BTreeMap::new(),
             rest: Vec::new(),
             default: (Verdict::Ask, None, false),
             unknown_is_default: false,
@@ -255,7 +260,16 @@ impl Matcher {
                 .of_mut(*mode)
                 .add(&set.paths.patterns, owner);
         }
+        self.add_heads(&set.paths.patterns);
         self.protected.push(set);
+    }
+
+    fn add_heads(&mut self, patterns: &[PathPattern]) {
+        for pattern in patterns {
+            if pattern.anchor != Anchor::Name {
+                self.heads.entry(pattern.anchor).or_default().add(pattern);
+            }
+        }
     }
 
     fn add_rule(
@@ -277,6 +291,9 @@ impl Matcher {
             Judges::Paths(paths) => {
                 for mode in &paths.modes {
                     self.path_rules.of_mut(*mode).add(&paths.patterns, owner);
+                }
+                if rule.action != Verdict::Allow {
+                    self.add_heads(&paths.patterns);
                 }
             }
             Judges::Hosts(hosts) => self.host_rules.add(&hosts.patterns, owner),
@@ -413,6 +430,11 @@ impl Matcher {
     /// The index of path rules for reading or writing.
     pub fn path_rules(&self, mode: Mode) -> &PathIndex {
         self.path_rules.of(mode)
+    }
+
+    /// The folders that what refuses, asks or protects names, by where its patterns start.
+    pub fn heads(&self, anchor: Anchor) -> Option<&Heads> {
+        self.heads.get(&anchor)
     }
 
     /// The index of protected files, from reading or writing.

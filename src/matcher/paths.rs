@@ -6,6 +6,7 @@
 use super::located::{Located, Part, Spelling};
 use super::quick::HashMap;
 use crate::call::access::Reach;
+use crate::call::word::Piece;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
@@ -94,7 +95,7 @@ pub fn any(
 ) -> Fit {
     patterns
         .iter()
-        .map(|pattern| one(pattern, &spelling.parts, spelling, located, stance, exact))
+        .map(|pattern| one(pattern, spelling.parts(), spelling, located, stance, exact))
         .max()
         .unwrap_or(Fit::No)
 }
@@ -105,13 +106,18 @@ fn any_below(
     located: &Located,
     stance: Stance,
 ) -> Fit {
-    let mut parts = spelling.parts.clone();
-    parts.push(Part::Below {
-        hidden: located.reach != Reach::Below { hidden: false },
-    });
     patterns
         .iter()
-        .map(|pattern| one(pattern, &parts, spelling, located, stance, false))
+        .map(|pattern| {
+            one(
+                pattern,
+                spelling.with_below(),
+                spelling,
+                located,
+                stance,
+                false,
+            )
+        })
         .max()
         .unwrap_or(Fit::No)
 }
@@ -125,7 +131,7 @@ fn one(
     exact: bool,
 ) -> Fit {
     // The kind of the last component; what lies below it is not it.
-    let folder = if parts.len() == spelling.parts.len() {
+    let folder = if parts.len() == spelling.parts().len() {
         located.folder
     } else {
         None
@@ -206,8 +212,16 @@ fn name(pattern: &PathPattern, parts: &[Part], asks: &Asks) -> Fit {
         .unwrap_or(Fit::No)
 }
 
+/// Parts of a path for which no memory is asked.
+const FEW: usize = 16;
+
 /// Components of a pattern against parts of a path; the pattern covers what lies below where it ends.
 fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
+    // What a pattern covers goes on below it: `**` at its end says nothing more.
+    let pattern = match pattern {
+        [rest @ .., WordPattern::Any] if !asks.exact && !asks.directory => rest,
+        all => all,
+    };
     // Known parts against patterns without `**` are the common case: no table is needed.
     let simple = !pattern.contains(&WordPattern::Any)
         && parts.iter().all(|part| matches!(part, Part::Known(_)));
@@ -224,25 +238,35 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
             false => Fit::No,
         };
     }
+    // An unknown start may be all that the pattern names, and what is known lies below it. No more can be said, for a
+    // word of the pattern has to be in it.
+    let named = !pattern.is_empty() && !pattern.contains(&WordPattern::Any);
+    if named && parts.first() == Some(&Part::Gap) && !asks.exact {
+        return Fit::MayUnknown;
+    }
     // fits[j]: the fit of pattern[i..] with parts[j..], filled from the end of the pattern to its start.
     let ends = parts.len();
-    let mut fits: Vec<Fit> = (0..=ends)
-        .map(|at| {
-            let rest = parts.get(at..).unwrap_or_default();
-            let surely = rest
-                .iter()
-                .filter(|part| !matches!(part, Part::Below { .. } | Part::Gap))
-                .count();
-            match surely == 0 && !rest.is_empty() {
-                // An open part may be no component at all, or some.
-                true if asks.ended(0) == asks.ended(1) => asks.ended(0),
-                true => open_fit(rest),
-                false => asks.ended(rest.len()),
-            }
-        })
-        .collect();
+    let (mut short, mut long) = ([Fit::No; 2 * FEW], Vec::new());
+    let both = if ends < FEW {
+        &mut short[..]
+    } else {
+        long.resize(2 * (ends + 1), Fit::No);
+        &mut long[..]
+    };
+    let (fits, next) = both.split_at_mut(both.len() / 2);
+    let mut fits = fits.get_mut(..=ends).unwrap_or_default();
+    let mut next = next.get_mut(..=ends).unwrap_or_default();
+    for (at, fit) in fits.iter_mut().enumerate() {
+        let rest = parts.get(at..).unwrap_or_default();
+        let open = |part: &Part| matches!(part, Part::Below { .. } | Part::Gap);
+        *fit = match !rest.is_empty() && rest.iter().all(open) {
+            // An open part may be no component at all, or some.
+            true if asks.ended(0) == asks.ended(1) => asks.ended(0),
+            true => open_fit(rest),
+            false => asks.ended(rest.len()),
+        };
+    }
     for word in pattern.iter().rev() {
-        let mut next = vec![Fit::No; ends + 1];
         for at in (0..=ends).rev() {
             let here = fits.get(at).copied().unwrap_or(Fit::No);
             let ahead = fits.get(at + 1).copied().unwrap_or(Fit::No);
@@ -268,7 +292,7 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
                 *place = best;
             }
         }
-        fits = next;
+        std::mem::swap(&mut fits, &mut next);
     }
     fits.first().copied().unwrap_or(Fit::No)
 }
@@ -297,7 +321,8 @@ fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
                 glob.tokens().first(),
                 Some(crate::policy::glob::Token::Char('.'))
             );
-            match hidden && word.prefix().is_empty() {
+            let listed = matches!(word.pieces.first(), Some(Piece::Below(_)));
+            match hidden && word.prefix().is_empty() && !listed {
                 true => Fit::No,
                 false => glob.matches(word, fold),
             }
@@ -359,7 +384,7 @@ impl PathIndex {
         };
         for spelling in &located.spellings {
             let folded = folded(&spelling.text);
-            let mut starts = Vec::with_capacity(spelling.parts.len() + 1);
+            let mut starts = Vec::with_capacity(spelling.parts().len() + 1);
             starts.push(0);
             starts.extend(folded.match_indices('/').map(|(at, _)| at + 1));
             let root_counts = spelling.roots.iter().map(|count| (&self.root, *count));

@@ -12,7 +12,7 @@ use super::rule::{
 use super::{keys, near};
 use crate::call::access::Mode;
 use crate::call::tools::{Argument, Holds, ToolDecl};
-use crate::finding::Finding;
+use crate::finding::{Finding, pushed};
 use crate::source::{self, Node, Source, Span, Table, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -244,14 +244,8 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         span: Span,
     ) -> &mut Finding {
-        self.findings
-            .push(Finding::error(code, message, self.source, span));
-        let last = self.findings.len() - 1;
-        #[allow(
-            clippy::indexing_slicing,
-            reason = "the index is that of the element just pushed"
-        )]
-        &mut self.findings[last]
+        let finding = Finding::error(code, message, self.source, span);
+        pushed(&mut self.findings, finding)
     }
 
     // --- lists and groups

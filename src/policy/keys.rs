@@ -5,7 +5,7 @@
 
 use super::near;
 use super::rule::Verdict;
-use crate::finding::Finding;
+use crate::finding::{Finding, pushed};
 use crate::source::{Node, Source, Span, Value};
 use std::sync::Arc;
 
@@ -735,15 +735,8 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Finding {
-        self.findings
-            .push(Finding::error(code, message, self.source, span));
-        let last = self.findings.len() - 1;
-        // The element was pushed one line above.
-        #[allow(
-            clippy::indexing_slicing,
-            reason = "the index is that of the element just pushed"
-        )]
-        &mut self.findings[last]
+        let finding = Finding::error(code, message, self.source, span);
+        pushed(&mut self.findings, finding)
     }
 
     fn wrong_type(&mut self, node: &Node, place: &str, wanted: &str) {

@@ -26,7 +26,7 @@ pub enum WordPattern {
 }
 
 /// Where a path pattern starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Anchor {
     /// No slash: that name at any depth.
     Name,

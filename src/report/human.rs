@@ -288,16 +288,11 @@ impl std::error::Error for Excerpt {}
 
 impl miette::Diagnostic for Excerpt {
     fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.severity {
-            Severity::Warn => miette::Severity::Warning,
-            Severity::Deny | Severity::Error => miette::Severity::Error,
-        })
+        Some(self.severity.into())
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        self.help
-            .as_ref()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        Some(Box::new(self.help.as_ref()?))
     }
 
     fn source_code(&self) -> Option<&dyn miette::SourceCode> {

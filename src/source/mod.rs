@@ -205,6 +205,17 @@ mod tests {
         Arc::new(Source::new(name, text, None).unwrap())
     }
 
+    /// What is found in a text: `line:column code message`, one a finding.
+    pub(super) fn told(name: &str, text: &str) -> String {
+        let source = source(name, text);
+        let told = |finding: &Finding| {
+            let (line, column) = source.line_column(finding.labels[0].span.start);
+            format!("{line}:{column} {} {}", finding.code, finding.message)
+        };
+        let lines: Vec<_> = read(&source).findings.iter().map(told).collect();
+        lines.join("\n")
+    }
+
     /// All spans of a tree fit its text; children of a list or inline table come in order.
     fn check_spans(source: &Source, tree: &Tree) {
         fn node(text: &str, value: &Node) {

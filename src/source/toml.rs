@@ -383,18 +383,8 @@ mod tests {
         (source, tree)
     }
 
-    /// `line:column code message`, one a finding.
     fn told(text: &str) -> String {
-        let (source, tree) = tree(text);
-        let told = |finding: &crate::finding::Finding| {
-            let (line, column) = source.line_column(finding.labels[0].span.start);
-            format!("{line}:{column} {} {}", finding.code, finding.message)
-        };
-        tree.findings
-            .iter()
-            .map(told)
-            .collect::<Vec<_>>()
-            .join("\n")
+        crate::source::tests::told("p.toml", text)
     }
 
     #[test]

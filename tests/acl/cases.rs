@@ -1,6 +1,6 @@
 //! Every case file of the repository holds, none is forgotten, and `acl test` tells what does not hold.
 
-use crate::disk;
+use crate::disk::{self, fed};
 use acl::cases::{self, Case, Under};
 use acl::decision::record::Record;
 use acl::matcher::Matcher;
@@ -176,24 +176,8 @@ fn folder(name: &str) -> std::path::PathBuf {
 }
 
 fn acl(folder: &std::path::Path, ci: &str, args: &[&str], input: &str) -> Output {
-    use std::io::Write;
-    use std::process::Stdio;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_acl"))
-        .current_dir(folder)
-        .env("CI", ci)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    child.wait_with_output().unwrap()
+    let mut acl = Command::new(env!("CARGO_BIN_EXE_acl"));
+    fed(acl.current_dir(folder).env("CI", ci).args(args), input)
 }
 
 fn told(output: &Output) -> String {

@@ -4,7 +4,9 @@ use acl::finding::Finding;
 use acl::matcher::Matcher;
 use acl::policy::{self, LayerKind, Policy, Root};
 use acl::source::{Node, Source, Value};
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
 /// The files of a folder whose names pass, sorted; with those below it.
@@ -24,6 +26,19 @@ pub fn files(folder: &str, wanted: impl Fn(&str) -> bool + Copy) -> Vec<String> 
     }
     found.sort();
     found
+}
+
+/// What a program says that is given `input`.
+pub fn fed(program: &mut Command, input: &str) -> Output {
+    let piped = program
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    child.wait_with_output().unwrap()
 }
 
 /// Whether a name is that of a policy.

@@ -9,11 +9,18 @@
 
 mod cases;
 mod corpus;
+#[cfg(unix)]
+mod differential;
 mod disk;
 mod drawing;
+mod everyday;
 mod explain;
 mod generated;
 mod laws;
+#[cfg(unix)]
+mod lines;
+#[cfg(unix)]
+mod oracle;
 mod policies;
 mod reference;
 mod schema;

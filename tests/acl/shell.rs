@@ -98,7 +98,7 @@ fn spans() {
 }
 
 /// An access in one line: what, and in brackets how we got there.
-fn shown(access: &acl::call::access::Access, line: &str) -> String {
+pub fn shown(access: &acl::call::access::Access, line: &str) -> String {
     use acl::call::access::{Kind, Mode, Touches, Trigger};
     let mut out = String::new();
     for via in &access.via {

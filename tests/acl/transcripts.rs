@@ -4,10 +4,10 @@
 //! Each `tests/cli/*.txt` holds commands, one a line (`$ acl …`, and `< text` lines for its stdin). They run in a
 //! scratch copy of `tests/cli/files`, with a home of its own; output, errors and exit code are snapshotted.
 
+use crate::disk::fed;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 #[test]
 fn transcripts() {
@@ -66,24 +66,13 @@ fn copy(from: &Path, to: &Path) {
 fn run(typed: &str, stdin: &str, top: &Path, shown: &mut String) {
     let words = words(typed);
     assert_eq!(words.first().map(String::as_str), Some("acl"), "{typed}");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_acl"))
-        .args(&words[1..])
+    let mut acl = Command::new(env!("CARGO_BIN_EXE_acl"));
+    acl.args(&words[1..])
         .current_dir(top.join("project"))
         .env_clear()
         .env("HOME", top.join("home"))
-        .env("PATH", "/usr/bin:/bin")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(stdin.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
+        .env("PATH", "/usr/bin:/bin");
+    let output = fed(&mut acl, stdin);
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let text = text.replace(&*top.to_string_lossy(), "/scratch");

@@ -4,6 +4,9 @@
 //! How an entry is written stands in `README.md` here. What runs, and on which words, is decided in `call/shell/effects.rs`.
 //! An entry's own `examples` are its tests.
 
+use super::access::{Command, Opt};
+use super::word::Word;
+
 #[cfg(test)]
 pub(crate) mod examples;
 mod pool;
@@ -165,6 +168,13 @@ pub struct Slot {
     pub kind: Kind,
     /// An allow covers it only where its words name it.
     pub named: bool,
+}
+
+impl Slot {
+    /// A value that an allow covers unnamed.
+    pub const fn of(kind: Kind) -> Self {
+        Self { kind, named: false }
+    }
 }
 
 /// What a value or an operand is.
@@ -404,6 +414,89 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
             }
         },
     }
+}
+
+/// How the names end of all that a command touches below a folder: its own kind of source, or what `find` looks for.
+/// None: it may be any name.
+pub fn ends(command: &Command) -> Vec<&str> {
+    let program = command
+        .words
+        .first()
+        .and_then(Word::text)
+        .unwrap_or_default();
+    let others = [
+        "--extension",
+        "--include",
+        "--filename",
+        "--ext",
+        "--config",
+        "--isolated",
+    ];
+    let widened = command.options.iter().any(|option| {
+        option
+            .names
+            .iter()
+            .any(|name| others.contains(&name.as_ref()))
+    });
+    match program.rsplit('/').next().unwrap_or_default() {
+        _ if widened => Vec::new(),
+        "ruff" | "black" | "isort" | "flake8" | "mypy" | "pylint" | "pyright" | "bandit" => {
+            vec![".py", ".pyi", ".pyw", ".ipynb"]
+        }
+        "gofmt" | "goimports" => vec![".go"],
+        "find" => find_end(&command.words, &command.options)
+            .into_iter()
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
+pub fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
+    let acts = |option: &&Opt| {
+        let name = option.names.first().map_or("", AsRef::as_ref);
+        let acts = [
+            "-exec", "-ok", "-print", "-ls", "-fprint", "-fls", "-delete",
+        ];
+        acts.iter().any(|act| name.starts_with(act))
+    };
+    let first_act = options.iter().find(acts).map_or(words.len(), |act| act.at);
+    // `! -path x` drops names; anything else in brackets, behind an `or` or a `not`, may let others in.
+    let plain = words
+        .iter()
+        .enumerate()
+        .all(|(at, word)| match word.text() {
+            None => false,
+            Some("-o" | "-or" | "," | "(" | ")") => false,
+            Some("!" | "-not") => words.get(at + 1).and_then(Word::text) == Some("-path"),
+            Some(_) => true,
+        });
+    let pattern = options
+        .iter()
+        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
+    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plain)
+}
+
+/// The end of a glob that is only text.
+pub fn glob_end(glob: &str) -> Option<&str> {
+    let end = glob.rsplit(['*', '?', ']', '/']).next()?;
+    (!end.is_empty() && !end.contains(['\\', '['])).then_some(end)
+}
+
+/// Whether a command hands a folder to the builder of an image, without what `.dockerignore` names.
+pub fn builds_image(command: &Command) -> bool {
+    let texts: Vec<&str> = command.words.iter().filter_map(Word::text).collect();
+    // A Dockerfile elsewhere may have an ignore file of its own.
+    let own = command.options.iter().any(|option| {
+        option
+            .names
+            .iter()
+            .any(|name| matches!(name.as_ref(), "-f" | "--file" | "--build-context"))
+    });
+    !own && matches!(
+        texts.as_slice(),
+        ["docker", "build", ..] | ["docker", "buildx", "build", ..]
+    )
 }
 
 #[cfg(test)]

@@ -341,7 +341,10 @@ impl Walker<'_> {
                     env.set(bare, Value::Unset);
                 }
             }
-            if has('l') || has('u') || has('c') || has('i') {
+            if name == "local" && self.calls.is_empty() {
+                // Outside of a function bash refuses, and zsh does not.
+                env.forget(bare);
+            } else if has('l') || has('u') || has('c') || has('i') {
                 env.set_odd(bare);
             } else if let Some(value) = value {
                 let value = if append || bare != target || has('a') || has('A') {

@@ -7,7 +7,7 @@
 use super::assignments::is_dangerous;
 use super::effects::{self, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
-use super::launch::more_starts;
+use super::launch::{more_starts, place_of_names};
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, Walker};
@@ -288,11 +288,13 @@ impl Walker<'_> {
         outcome.starts.extend(more_starts(&found));
         self.keeps(&found, &outcome, function.is_some(), input, level);
         if let Some(function) = function {
-            let at = if outcome.known {
-                self.opaque(
-                    format!("a function stands in the place of the program `{name}`"),
-                    span,
-                );
+            let at = if outcome.known || !function.sure {
+                if outcome.known {
+                    self.opaque(
+                        format!("a function stands in the place of the program `{name}`"),
+                        span,
+                    );
+                }
                 let roles = std::mem::take(&mut outcome.roles);
                 Some(self.push_command(
                     found.clone(),
@@ -306,6 +308,13 @@ impl Walker<'_> {
             } else {
                 None
             };
+            if function.several {
+                self.opaque(format!("`{name}` may be one of several functions"), span);
+            }
+            if let Some(at) = at.filter(|_| !outcome.known) {
+                self.effects(&outcome, at, env);
+            }
+            let before = (!function.sure).then(|| env.clone());
             let saved = temporary(env, &assignments);
             self.call(
                 name,
@@ -315,6 +324,9 @@ impl Walker<'_> {
                 input,
             );
             restore(env, saved);
+            if let Some(before) = before {
+                *env = self.merge(before, env.clone());
+            }
             for assignment in assignments.iter().filter(|assignment| assignment.dangerous) {
                 env.change(&assignment.name);
             }
@@ -323,8 +335,15 @@ impl Walker<'_> {
         let roles = std::mem::take(&mut outcome.roles);
         let own = level.shell && super::builtins::is_builtin(name);
         // Most commands start nothing and change nothing: their words move into the access.
+        let mark = (!outcome.starts.is_empty())
+            .then(|| place_of_names(name, &outcome.options))
+            .flatten();
         let kept =
             (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
+        let listed = match outcome.starts.is_empty() {
+            true => None,
+            false => names::found_by(&found, &outcome),
+        };
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         self.effects(&outcome, at, env);
         // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
@@ -340,7 +359,6 @@ impl Walker<'_> {
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
-            let listed = names::found_by(&outcome);
             for start in starts {
                 self.start(
                     start,
@@ -351,6 +369,7 @@ impl Walker<'_> {
                     level,
                     at,
                     listed.clone(),
+                    mark.as_ref(),
                 );
             }
             if own {
@@ -379,7 +398,13 @@ impl Walker<'_> {
         }
         let mut escalations = std::mem::take(&mut outcome.escalations);
         let only_reads = outcome.only_reads && escalations.is_empty();
-        for name in env.changed.iter() {
+        // The shell's own that start no program and read no file: no variable gives them another meaning.
+        let inert = level.shell
+            && matches!(
+                found.first().and_then(Word::text),
+                Some(":" | "true" | "false" | "echo" | "printf" | "test" | "[")
+            );
+        for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
                 what: format!("{name} was changed before it"),
                 at: Trigger::Unnamed,

@@ -30,6 +30,16 @@ pub enum Stdin {
     Fed,
 }
 
+/// Whether a text is the bare name of a program that reads what it is fed: `PAGER=cat`.
+pub fn only_shows(text: &str) -> bool {
+    let word = Word::known(text, crate::source::Span::default());
+    let outcome = outcome(&[word], Stdin::Fed);
+    outcome.known
+        && outcome.only_reads
+        && outcome.escalations.is_empty()
+        && outcome.starts.is_empty()
+}
+
 /// What the words of one command do, program first. Total: any words give an outcome.
 pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
     let Some(program) = words.first() else {

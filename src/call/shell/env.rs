@@ -26,6 +26,8 @@ pub(super) struct Env {
     pub zero: Option<Word>,
     /// The folders that the shell may be in, the likeliest first; empty where that is unknown.
     pub folders: Rc<Vec<String>>,
+    /// The folder the shell starts in, and the top of the git repository that holds it.
+    pub top: Option<Rc<(String, String)>>,
     /// The folders it is in if the last command failed, where that differs: a `cd`.
     pub failed: Option<Rc<Vec<String>>>,
     pub functions: Rc<BTreeMap<String, Function>>,
@@ -44,6 +46,8 @@ pub(super) struct Env {
     pub wild: bool,
     /// `set -e`.
     pub errexit: bool,
+    /// Something was started in the background, so that `$!` is a number.
+    pub background: bool,
     /// This way through the script has ended: `exit`, `return`, `break`.
     pub dead: bool,
 }
@@ -52,6 +56,16 @@ pub(super) struct Env {
 pub(super) struct Function {
     pub tree: Rc<Tree>,
     pub body: Rc<Command>,
+    /// It surely stands here; else the name may still be that of a program.
+    pub sure: bool,
+    /// Another one may stand here in its place.
+    pub several: bool,
+}
+
+impl Function {
+    fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.body, &other.body)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +106,7 @@ impl Env {
             positional: None,
             zero: None,
             folders: Rc::new(folder.into_iter().collect()),
+            top: None,
             failed: None,
             functions: Rc::default(),
             aliases: Rc::default(),
@@ -101,6 +116,7 @@ impl Env {
             lost: false,
             wild: false,
             errexit: false,
+            background: false,
             dead: false,
         }
     }
@@ -263,6 +279,7 @@ impl Env {
         child.positional = None;
         child.zero = None;
         child.errexit = false;
+        child.background = false;
         child.dead = false;
         child
     }
@@ -275,8 +292,16 @@ impl Env {
             && self.positional == other.positional
             && self.changed == other.changed
             && self.wild == other.wild
+            && self.background == other.background
             && self.stdin == other.stdin
             && self.functions.len() == other.functions.len()
+            && self.functions.iter().zip(other.functions.iter()).all(
+                |((name, ours), (other, theirs))| {
+                    name == other
+                        && ours.is(theirs)
+                        && (ours.sure, ours.several) == (theirs.sure, theirs.several)
+                },
+            )
             && self.aliases == other.aliases
     }
 
@@ -334,10 +359,17 @@ impl Env {
         };
         if !Rc::ptr_eq(&merged.functions, &other.functions) {
             let functions = Rc::make_mut(&mut merged.functions);
+            for (name, function) in functions.iter_mut() {
+                let theirs = other.functions.get(name);
+                function.sure &= theirs.is_some_and(|theirs| theirs.sure);
+                function.several |=
+                    theirs.is_some_and(|theirs| theirs.several || !theirs.is(function));
+            }
             for (name, function) in other.functions.iter() {
-                functions
-                    .entry(name.clone())
-                    .or_insert_with(|| function.clone());
+                functions.entry(name.clone()).or_insert_with(|| Function {
+                    sure: false,
+                    ..function.clone()
+                });
             }
         }
         if !Rc::ptr_eq(&merged.aliases, &other.aliases) {
@@ -359,6 +391,7 @@ impl Env {
         merged.lost |= other.lost;
         merged.wild |= other.wild;
         merged.errexit &= other.errexit;
+        merged.background &= other.background;
         merged
     }
 

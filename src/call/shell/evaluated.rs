@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use super::commands::Level;
-use super::effects::{Outcome, Starts};
+use super::effects::{self, Outcome, Starts};
 use super::env::{Env, Value};
 use super::parse::{self, DEEPEST};
 use super::script::{Input, Walker};
@@ -166,9 +166,9 @@ impl Walker<'_> {
     pub fn prompt(&mut self, name: &str, value: &Value, env: &Env) {
         let command = programs::command_variable(name);
         let word = match value {
-            // Setting it is dangerous as such. A bare name is one of the tools that it mostly names.
+            // Setting it is dangerous as such.
             Value::Unknown if command => return,
-            Value::Known(word) if command && !word.shown().trim().contains(' ') => return,
+            Value::Known(word) if command && effects::only_shows(&word.shown()) => return,
             Value::Known(word) => word,
             Value::Unset => return,
             Value::Unknown => {

@@ -5,11 +5,12 @@
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
+use super::names;
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::Origin;
-use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Reach, Role, Touches};
+use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -26,6 +27,7 @@ impl Walker<'_> {
         level: Level,
         at: usize,
         listed: Option<Word>,
+        mark: Option<&Word>,
     ) {
         let program = found.first().map(Word::shown).unwrap_or_default();
         let name = program.rsplit('/').next().unwrap_or_default().to_owned();
@@ -44,15 +46,36 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
-                if more {
+                let before = from.checked_sub(1).and_then(|at| found.get(at));
+                let apart = before
+                    .and_then(Word::text)
+                    .is_some_and(|text| matches!(text, "-execdir" | "-okdir"));
+                let fed = match input {
+                    Input::Text { text, sure, .. } if more && *sure && name == "xargs" => {
+                        fed(found.get(1..from).unwrap_or_default(), &inner, text, span)
+                    }
+                    _ => None,
+                };
+                if more && fed.is_none() {
                     // Names that `find` prints, or finds itself, lie below a folder.
+                    let nul = found.iter().filter_map(Word::text).any(|word| {
+                        word == "--null" || (word.starts_with('-') && word.ends_with('0'))
+                    });
                     let names = match (input, &listed) {
-                        (_, Some(word)) | (Input::Names(word), None) => word.clone(),
+                        _ if apart => names::below(".", "find"),
+                        (_, Some(word)) => word.clone(),
+                        (Input::Names(word), None) if nul || !names::ends_with_nul(word) => {
+                            word.clone()
+                        }
                         _ => Word::unknown("…", Span::default(), true),
                     };
                     let place = Span::new(span.end, span.end);
-                    let mark = mark(self.out.get(at).map(|access| &access.kind));
-                    if !fill(&mut inner, &names, &mark) {
+                    let mark = mark.map(|word| (word, word.text()));
+                    if let Some((word, None)) = mark {
+                        self.opaque("where names are put in cannot be computed", word.span);
+                    }
+                    let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
+                    if mark.is_empty() || !fill(&mut inner, mark, &names) {
                         inner.push(Word {
                             span: place,
                             ..names
@@ -67,17 +90,26 @@ impl Walker<'_> {
                     shell: level.shell && matches!(name.as_str(), "command" | "builtin" | "exec"),
                     functions: false,
                 };
-                self.launched += inner.len();
-                if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
-                    self.opaque("nested too deeply", span);
-                    return;
+                for inner in fed.unwrap_or_else(|| vec![inner]) {
+                    self.launched += inner.len();
+                    if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
+                        self.opaque("nested too deeply", span);
+                        return;
+                    }
+                    self.via.push(name.clone());
+                    self.depth += 1;
+                    let inside = if apart {
+                        // It runs in the folder of what is found.
+                        let mut there = env.clone();
+                        there.folders = Rc::default();
+                        self.run(inner, Vec::new(), &mut there, input, level, true)
+                    } else {
+                        self.run(inner, Vec::new(), env, input, level, true)
+                    };
+                    self.depth -= 1;
+                    self.via.pop();
+                    self.link(at, inside);
                 }
-                self.via.push(name);
-                self.depth += 1;
-                let inside = self.run(inner, Vec::new(), env, input, level, true);
-                self.depth -= 1;
-                self.via.pop();
-                self.link(at, inside);
             }
             Starts::Script { word, args } => {
                 let Some(script) = found.get(word) else {
@@ -496,8 +528,7 @@ fn git_settings(found: &[Word]) -> Vec<Starts> {
         let script = match text.strip_prefix('!') {
             Some(script) => script.to_owned(),
             None if key.starts_with("alias.") => format!("git {text}"),
-            // A bare name is one of the tools that such keys mostly name.
-            None if runs && text.contains(' ') => text.clone(),
+            None if runs && !super::effects::only_shows(&text) => text.clone(),
             None => continue,
         };
         let script = match value.text() {
@@ -509,9 +540,23 @@ fn git_settings(found: &[Word]) -> Vec<Starts> {
     starts
 }
 
-/// Puts the names, or an unknown, in the place of each `{}`; false where there is none.
-/// Puts names in the place of `mark`; whether it was there.
-pub(super) fn fill(inner: &mut [Word], names: &Word, mark: &str) -> bool {
+/// The text in whose place a launcher puts names: `xargs` has none unless it is told.
+pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
+    let braces = || Word::known("{}", Span::default());
+    if program.rsplit('/').next() != Some("xargs") {
+        return Some(braces());
+    }
+    let told = options.iter().rev().find(|option| {
+        let is = |name: &std::borrow::Cow<'static, str>| {
+            matches!(name.as_ref(), "-I" | "-J" | "-i" | "--replace")
+        };
+        option.names.iter().any(is)
+    })?;
+    Some(told.value.clone().unwrap_or_else(braces))
+}
+
+/// Puts the names, or an unknown, in the place of each mark; false where there is none.
+fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
     let mut found = false;
     for word in inner {
         if word.text() == Some(mark) && names.text().is_none() && !names.is_unknown() {
@@ -535,21 +580,27 @@ pub(super) fn fill(inner: &mut [Word], names: &Word, mark: &str) -> bool {
     found
 }
 
-/// What stands for a name in the words that a command starts: `xargs -I %`, else `{}`.
-fn mark(launcher: Option<&Kind>) -> String {
-    let chosen = match launcher {
-        Some(Kind::Command(command)) => command.options.iter().rev().find_map(|option| {
-            let replaces =
-                |name: &String| matches!(name.as_str(), "-I" | "-i" | "--replace" | "-J");
-            let value = option.value.as_ref()?.text()?;
-            option.names.iter().any(replaces).then_some(value)
-        }),
-        _ => None,
+/// The commands that `xargs` makes of a text, where it takes it as plain words: with all of them, or `-n` at a time.
+fn fed(options: &[Word], command: &[Word], text: &str, span: Span) -> Option<Vec<Vec<Word>>> {
+    const MOST: usize = 64;
+    let mut each = usize::MAX;
+    let mut options = options.iter().map(Word::text);
+    while let Some(option) = options.next() {
+        each = match option?.strip_prefix("-n")? {
+            "" => options.next()??.parse().ok()?,
+            count => count.parse().ok()?,
+        };
+    }
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    if text.contains(['\\', '\'', '"']) || words.is_empty() || words.len() > MOST || each == 0 {
+        return None;
+    }
+    let place = Span::new(span.end, span.end);
+    let whole = |some: &[&str]| {
+        let fed = some.iter().map(|word| Word::known(*word, place));
+        command.iter().cloned().chain(fed).collect()
     };
-    chosen
-        .filter(|mark| !mark.is_empty())
-        .unwrap_or("{}")
-        .to_owned()
+    Some(words.chunks(each.min(MOST)).map(whole).collect())
 }
 
 /// A builtin that runs its text in the shell itself.

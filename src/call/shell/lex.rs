@@ -87,6 +87,7 @@ impl Parser<'_> {
                     self.backslash(until)
                 }
                 b'\'' if until.single_quotes() => self.single_quoted(),
+                b'\'' if until == (Until::Brace { single: false }) => self.quotes_in_quotes(),
                 b'"' if until == Until::Double => break,
                 b'"' if until != Until::Heredoc => self.double_quoted(),
                 b'$' => self.dollar(until),
@@ -176,6 +177,30 @@ impl Parser<'_> {
         self.flaw(self.at, "a single quote is never closed");
         self.at += 1;
         None
+    }
+
+    /// Single quotes after `:-` inside double quotes: bash looks for the `}` behind them, and then takes them for
+    /// text. Other shells take them for text at once.
+    fn quotes_in_quotes(&mut self) -> Option<Part> {
+        let start = self.at;
+        let close = match self.no_more_single {
+            true => None,
+            false => self.find(start + 1, b'\''),
+        };
+        let Some(close) = close else {
+            self.no_more_single = true;
+            self.at += 1;
+            return None;
+        };
+        let inside = Span::new(start + 1, close).of(self.text);
+        if inside.contains(['"', '}', '\\', '`']) {
+            self.flaw(start, "quotes within quotes, which shells read differently");
+        }
+        let end = std::mem::replace(&mut self.end, close + 1);
+        let parts = self.parts(Until::Heredoc);
+        self.end = end;
+        self.at = close + 1;
+        Some(Part::Double(parts))
     }
 
     fn double_quoted(&mut self) -> Option<Part> {

@@ -19,6 +19,7 @@ mod names;
 mod outline;
 mod output;
 mod parse;
+mod printed;
 mod redirects;
 mod script;
 mod simple;
@@ -49,6 +50,8 @@ pub struct Scene<'s> {
     pub home: Option<String>,
     /// Variables that the host vouches for.
     pub vars: Vec<(String, String)>,
+    /// The top of the git repository that holds the folder.
+    pub top: Option<String>,
     /// What globs stand for.
     pub glob: Globs<'s>,
 }
@@ -59,6 +62,7 @@ impl Default for Scene<'_> {
             cwd: None,
             home: None,
             vars: Vec::new(),
+            top: None,
             glob: &|_, _| None,
         }
     }
@@ -85,6 +89,7 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
         );
     }
     let mut env = Env::new(scene.cwd.clone(), scene.home.clone(), &scene.vars);
+    env.top = scene.cwd.clone().zip(scene.top.clone()).map(Rc::new);
     let tree = Rc::new(parse::parse(text, Origin::Verbatim(0), 0));
     walker.tree(&tree, &mut env, &Input::Inherited);
     walker.later(&env);

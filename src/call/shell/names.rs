@@ -7,9 +7,33 @@ use super::effects::{self, Stdin, What};
 use super::env::Env;
 use super::syntax::{Command, List, Part, Shape, Target, Tree};
 use super::words;
-use crate::call::access::{Mode, Opt, Reach};
+use crate::call::access::{Mode, Opt, Reach, Role};
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
+
+/// What prints names that end with a NUL: only what reads such names gets them.
+const NUL: &str = "find -print0";
+
+/// Whether these are names that end with a NUL.
+pub(super) fn ends_with_nul(names: &Word) -> bool {
+    let label = format!("<{NUL}>");
+    names.pieces.contains(&Piece::Below(label))
+}
+
+/// The words of a list that is one simple command.
+pub(super) fn only(tree: &Tree, list: &List, env: &Env) -> Option<Vec<Word>> {
+    let List(items) = list;
+    let [item] = items.as_slice() else {
+        return None;
+    };
+    match item.first.stages.as_slice() {
+        [stage] if item.rest.is_empty() && !item.background && !item.first.negated => {
+            plain(tree, stage, env)
+        }
+        _ => None,
+    }
+}
 
 /// The names that a list prints, where it is one pipeline of a lister and filters.
 pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
@@ -28,9 +52,18 @@ pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
     Some(names)
 }
 
+/// What prints names, with some options or without.
+const LISTERS: &[&str] = &[
+    "find", "fd", "fdfind", "rg", "grep", "egrep", "fgrep", "git", "ls",
+];
+
 /// The names that one command prints by itself.
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
+    let program = words.first()?.text()?.rsplit('/').next()?;
+    if !LISTERS.contains(&program) {
+        return None;
+    }
     let outcome = effects::outcome(&words, Stdin::None);
     if !outcome.known
         || !outcome.only_reads
@@ -39,18 +72,17 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
     {
         return None;
     }
-    let program = words.first()?.text()?.rsplit('/').next()?;
     let has = |names: &[&str]| {
         outcome.options.iter().any(|option: &Opt| {
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
     let prints = match program {
-        "find" => !has(&["-printf", "-print0", "-ls"]),
+        "find" => !has(&["-printf", "-ls"]),
         "fd" | "fdfind" => !has(&["-l", "--list-details", "-a", "--absolute-path", "--format"]),
         "rg" => has(&[
             "-l",
@@ -76,6 +108,25 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
     if !prints {
         return None;
     }
+    // What these skip by themselves is told by their name; a listing without that is told by another.
+    let program = match program {
+        "find" if has(&["-print0"]) => NUL,
+        "rg" if has(&["-.", "--hidden", "-u", "--unrestricted", "-L", "--follow"]) => "rg …",
+        "rg" if has(&["--no-ignore", "--no-ignore-vcs", "--no-ignore-parent"]) => "rg …",
+        "fd" | "fdfind" if has(&["-H", "--hidden", "-u", "--unrestricted", "-L", "--follow"]) => {
+            "fd …"
+        }
+        "fd" | "fdfind" if has(&["-I", "--no-ignore", "--no-ignore-vcs"]) => "fd …",
+        "fdfind" => "fd",
+        "git" if has(&["-o", "--others", "-i", "--ignored", "--no-index"]) => "git …",
+        program => program,
+    };
+    let end = match program {
+        "find" | NUL => programs::find_end(&words, &outcome.options),
+        "git" if second == "ls-files" => pathspec(&words, &outcome.roles),
+        _ => None,
+    };
+    let below = |folder: &str, program: &str| ending(below(folder, program), end);
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
         match effect.what {
@@ -101,7 +152,7 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
 }
 
 /// The names that a command finds and hands to what it starts itself (`find DIR -exec`).
-pub(super) fn found_by(outcome: &effects::Outcome) -> Option<Word> {
+pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Word> {
     let mut below_of = outcome.effects.iter().filter(|effect| {
         matches!(
             effect.what,
@@ -111,8 +162,12 @@ pub(super) fn found_by(outcome: &effects::Outcome) -> Option<Word> {
         )
     });
     let only = below_of.next()?;
+    let end = programs::find_end(words, &outcome.options);
     match below_of.next() {
-        None => only.value.text().map(|folder| below(folder, "find")),
+        None => {
+            let folder = only.value.text()?;
+            Some(ending(below(folder, "find"), end))
+        }
         Some(_) => None,
     }
 }
@@ -139,7 +194,7 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
             option
                 .names
                 .iter()
-                .any(|name| names.contains(&name.as_str()))
+                .any(|name| names.contains(&name.as_ref()))
         })
     };
     let keeps = match words.first()?.text()?.rsplit('/').next()? {
@@ -161,7 +216,46 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
         ]),
         _ => false,
     };
-    (quiet && keeps).then_some(names)
+    let end = match words.as_slice() {
+        [program, pattern] if program.text() == Some("grep") => pattern.text().and_then(line_end),
+        _ => None,
+    };
+    (quiet && keeps && !ends_with_nul(&names)).then(|| ending(names, end))
+}
+
+/// How every name ends that `git ls-files '*.rs'` prints.
+fn pathspec<'w>(words: &'w [Word], roles: &[Role]) -> Option<&'w str> {
+    let mut operands = words
+        .iter()
+        .zip(roles)
+        .filter(|(_, role)| **role == Role::Operand);
+    let text = operands.next()?.0.text()?;
+    let only = operands.next().is_none() && text.contains('*') && !text.starts_with(':');
+    programs::glob_end(text).filter(|_| only)
+}
+
+/// How every line ends that fits `\.rs$`.
+fn line_end(pattern: &str) -> Option<&str> {
+    let end = pattern.strip_suffix('$')?;
+    if pattern.contains(['|', '\n']) {
+        return None;
+    }
+    let (_, name) = end.rsplit_once("\\.")?;
+    let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
+    plain
+        .then(|| end.get(end.len() - name.len() - 1..))
+        .flatten()
+}
+
+/// Names of which the end is known too, unless it is already.
+fn ending(names: Word, end: Option<&str>) -> Word {
+    match (names.pieces.last(), end) {
+        (Some(Piece::Below(_)), Some(end)) => Word {
+            pieces: [names.pieces.as_slice(), &[Piece::Text(end.to_owned())]].concat(),
+            ..names
+        },
+        _ => names,
+    }
 }
 
 /// The words of a simple command whose output goes where it is looked for.
@@ -197,7 +291,8 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     )
 }
 
-fn below(folder: &str, printed_by: &str) -> Word {
+/// Some path below a folder.
+pub(super) fn below(folder: &str, printed_by: &str) -> Word {
     let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
     let mut word = Word::of(
         [start, Piece::Below(format!("<{printed_by}>"))],

@@ -13,7 +13,7 @@ use super::syntax::{
 };
 use super::{Scene, words};
 use crate::call::access::{Access, Kind};
-use crate::call::word::Word;
+use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
 /// Elements of a list that a loop is unrolled for.
@@ -268,6 +268,7 @@ impl<'s> Walker<'s> {
             if item.background {
                 let mut inner = env.clone();
                 self.item(tree, item, &mut inner, input);
+                env.background = true;
             } else {
                 self.item(tree, item, env, input);
             }
@@ -509,6 +510,8 @@ impl<'s> Walker<'s> {
         let function = Function {
             tree: tree.clone(),
             body: body.clone(),
+            sure: true,
+            several: false,
         };
         let known = self.called.contains(&address(body)) || self.deferred.contains(&address(body));
         if !self.exhausted {
@@ -590,7 +593,7 @@ impl<'s> Walker<'s> {
         env: &mut Env,
         input: &Input,
     ) {
-        let mut values = Vec::new();
+        let mut values: Vec<Word> = Vec::new();
         match raws {
             Some(raws) => {
                 for raw in raws {
@@ -609,6 +612,13 @@ impl<'s> Walker<'s> {
             self.kept(value);
         }
         self.via.push("loop body".to_owned());
+        // Names that `find` and its like print are each a name below the same folder.
+        for value in &mut values {
+            value.splits &= !matches!(
+                value.pieces.as_slice(),
+                [Piece::Text(_), Piece::Below(_), ..]
+            );
+        }
         let splits = values.iter().any(|word| word.splits);
         if select || splits || values.len() > ELEMENTS || values.is_empty() || self.exhausted {
             if select {

@@ -6,7 +6,7 @@
 use super::env::{Env, Value};
 use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
-use super::{arithmetic, names};
+use super::{arithmetic, names, printed};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -350,8 +350,18 @@ impl<'e> Expander<'e> {
         let names = match &substitution.body {
             Body::Within(list) => names::of_list(self.tree, list, self.env),
             Body::Apart(tree) => names::of_list(tree, &tree.list, self.env),
+        }
+        .filter(|names| !names::ends_with_nul(names));
+        let printed = match &substitution.body {
+            Body::Within(list) => printed::of_list(self.tree, list, self.env),
+            Body::Apart(tree) => printed::of_list(tree, &tree.list, self.env),
         };
-        if let Some(names) = names.filter(|_| !spelling.starts_with(['<', '>'])) {
+        let reads = !spelling.starts_with(['<', '>']);
+        if let Some(word) = printed.filter(|_| reads) {
+            self.known(&word, quoted, spelling);
+            self.splits |=
+                self.splitting && !quoted && matches!(word.pieces.as_slice(), [Piece::Hash]);
+        } else if let Some(names) = names.filter(|_| reads) {
             for piece in names.pieces {
                 self.piece(piece);
             }
@@ -399,6 +409,9 @@ impl<'e> Expander<'e> {
                 (false, _) if parameter.subscript.is_some() => self.env.forget(name),
                 _ => {}
             }
+        }
+        if let Some(text) = self.cut(parameter) {
+            return self.known(&Word::known(text, self.span), quoted, spelling);
         }
         if parameter.indirect || matches!(parameter.operator, Operator::Other | Operator::Prompt) {
             // `${!x*}` and `${x[@]:1}` may be many words, quoted or not.
@@ -472,6 +485,48 @@ impl<'e> Expander<'e> {
         }
     }
 
+    /// `${x%.md}`, `${x##*/}` of a known text: what a plain pattern, or one with a `*` at its far end, leaves of it.
+    fn cut(&self, parameter: &Parameter) -> Option<String> {
+        if parameter.indirect || parameter.subscript.is_some() || parameter.length {
+            return None;
+        }
+        let name = self.tree.of(parameter.name);
+        let Value::Known(value) = self.env.value(name) else {
+            return None;
+        };
+        let text = value.text()?;
+        let rest = self.tree.of(parameter.span).strip_prefix("${")?;
+        let rest = rest.strip_prefix(name)?.strip_suffix('}')?;
+        let sign = rest
+            .chars()
+            .next()
+            .filter(|sign| matches!(sign, '%' | '#'))?;
+        let pattern = rest.trim_start_matches(sign);
+        let (longest, open) = match rest.len() - pattern.len() {
+            1 => (false, pattern.strip_prefix('*')),
+            2 => (true, pattern.strip_prefix('*')),
+            _ => return None,
+        };
+        let open = match sign {
+            '#' => open,
+            _ => pattern.strip_suffix('*'),
+        };
+        let fixed = open.unwrap_or(pattern);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,@+".contains(c);
+        if fixed.is_empty() || !fixed.chars().all(plain) {
+            return None;
+        }
+        let left = match (sign, open.is_some(), longest) {
+            ('#', false, _) => text.strip_prefix(fixed),
+            ('#', true, false) => text.split_once(fixed).map(|(_, after)| after),
+            ('#', true, true) => text.rsplit_once(fixed).map(|(_, after)| after),
+            (_, false, _) => text.strip_suffix(fixed),
+            (_, true, false) => text.rsplit_once(fixed).map(|(before, _)| before),
+            (_, true, true) => text.split_once(fixed).map(|(before, _)| before),
+        };
+        Some(left.unwrap_or(text).to_owned())
+    }
+
     fn operand(&mut self, parts: &[Part], quoted: bool) {
         for (index, part) in parts.iter().enumerate() {
             match part {
@@ -508,6 +563,8 @@ impl<'e> Expander<'e> {
                 Some(all) => Value::Known(Word::known(all.len().to_string(), self.span)),
                 None => digits(self.env, name),
             },
+            // No job, no word.
+            "!" if !self.env.background => Value::Unknown,
             "$" | "?" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO"
             | "BASHPID" | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
             "" => Value::Unknown,

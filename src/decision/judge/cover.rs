@@ -2,7 +2,7 @@
 
 use super::{Covered, Judge, Matched, stance};
 use crate::call::access::Cover;
-use crate::matcher::commands;
+use crate::matcher::commands::{self, Spelled};
 use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Verdict};
@@ -14,7 +14,10 @@ impl Judge<'_> {
         if self.matcher.command_rules().is_empty() {
             return matched;
         }
-        let candidates = self.matcher.command_rules().candidates(self.accesses, at);
+        let Some(spelled) = Spelled::of(self.accesses, at) else {
+            return matched;
+        };
+        let candidates = self.matcher.command_rules().candidates(&spelled);
         for rule in candidates {
             let Some(compiled) = self.rule(rule) else {
                 continue;
@@ -26,11 +29,15 @@ impl Judge<'_> {
             if stance == Stance::Loosens && self.launcher_of_script(at).is_some() {
                 continue;
             }
-            let fitted = commands::fit(own, self.accesses, at, stance, self.frame);
+            let fitted = commands::fit_spelled(own, &spelled, stance, self.frame);
             if fitted.fit == Fit::No {
                 continue;
             }
-            if let Some(lost) = self.out(rule, stance, fitted.fit, fitted.unsure.as_deref()) {
+            let unsure = || {
+                let words = fitted.unsure.clone();
+                words.unwrap_or_else(|| "the command".into())
+            };
+            if let Some(lost) = self.out(rule, stance, fitted.fit, unsure) {
                 matched.push(Matched {
                     rule,
                     fit: fitted.fit,
@@ -40,11 +47,7 @@ impl Judge<'_> {
             }
             if stance == Stance::Tightens {
                 if fitted.fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                    let words = fitted
-                        .unsure
-                        .clone()
-                        .unwrap_or_else(|| "the command".into());
-                    self.unresolved.push((words, at, false));
+                    self.unresolved.add(at, false, unsure);
                 }
                 matched.push(Matched {
                     rule,
@@ -53,7 +56,7 @@ impl Judge<'_> {
                 });
                 continue;
             }
-            match commands::uncovered(self.accesses, &fitted, own) {
+            match commands::uncovered(self.accesses, &fitted) {
                 Some(what) => {
                     let lost = Some(format!("it does not cover a command that {what}"));
                     matched.push(Matched {
@@ -85,7 +88,7 @@ impl Judge<'_> {
         rule: usize,
         stance: Stance,
         fit: Fit,
-        unsure: Option<&str>,
+        unsure: impl FnOnce() -> String,
     ) -> Option<String> {
         let off = self.off(rule);
         if off.is_some() || stance == Stance::Tightens || fit == Fit::Must {
@@ -93,7 +96,7 @@ impl Judge<'_> {
         }
         Some(format!(
             "an allow must be sure, and {} may be something else",
-            unsure.unwrap_or("the command")
+            unsure()
         ))
     }
 

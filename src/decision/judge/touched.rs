@@ -3,6 +3,7 @@
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -24,7 +25,8 @@ impl Judge<'_> {
         let located = Located::of(path, self.frame);
         self.real = located.known.then(|| located.real().to_owned());
         if path.touches == Touches::Names {
-            self.outside(at, path, &located, &[]);
+            let settles = self.lets_read(&located);
+            self.outside(at, path, &located, &settles);
             return (Vec::new(), cover_of(path.cover));
         }
         let certain = path.touches == Touches::Surely;
@@ -81,7 +83,7 @@ impl Judge<'_> {
                 Fit::Must => (Verdict::Deny, false),
                 Fit::MayPattern => (Verdict::Ask, true),
                 Fit::MayUnknown => {
-                    self.unresolved.push((path.path.shown(), at, true));
+                    self.unresolved.add(at, true, || path.path.shown());
                     continue;
                 }
             };
@@ -154,8 +156,8 @@ impl Judge<'_> {
             if fit == Fit::No {
                 continue;
             }
-            let shown = format!("`{}`", path.path.shown());
-            if let Some(lost) = self.out(rule, stance, fit, Some(&shown)) {
+            let shown = || format!("`{}`", path.path.shown());
+            if let Some(lost) = self.out(rule, stance, fit, shown) {
                 matched.push(Matched {
                     rule,
                     fit,
@@ -164,7 +166,7 @@ impl Judge<'_> {
                 continue;
             }
             if fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                self.unresolved.push((path.path.shown(), at, false));
+                self.unresolved.add(at, false, || path.path.shown());
             }
             matched.push(Matched {
                 rule,
@@ -192,7 +194,13 @@ impl Judge<'_> {
         let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
             return Some((fit, None));
         };
-        match self.find_below(own, &listing, |fit| fit == Fit::Must) {
+        let owner = match path.cover {
+            Cover::Command { at, .. } => commands::command(self.accesses, at),
+            Cover::Tool => None,
+        };
+        let ends = owner.map(programs::ends).unwrap_or_default();
+        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(end));
+        match self.find_below(own, &listing, counts, |fit| fit == Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => Some((fit, None)),
@@ -200,33 +208,33 @@ impl Judge<'_> {
     }
 
     /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
-    /// name exists, so for reading what is there now tells; what is written may be new.
+    /// name exists, so what is there now tells. Git also prints the names of files that are gone: written, they are new.
     pub(super) fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
-        let printed = matches!(path.path.pieces.as_slice(), [Piece::Below(_)])
-            || matches!(path.path.pieces.as_slice(), [Piece::Text(folder), Piece::Below(_)] if folder.ends_with('/'));
-        if !printed || path.mode != Mode::Read {
+        let (folder, by, end) = match path.path.pieces.as_slice() {
+            [Piece::Below(by)] => ("", by, ""),
+            [Piece::Text(folder), Piece::Below(by)] => (folder.as_str(), by, ""),
+            [Piece::Text(folder), Piece::Below(by), Piece::Text(end)] => {
+                (folder.as_str(), by, end.as_str())
+            }
+            _ => return false,
+        };
+        let whole = folder.is_empty() || folder.ends_with('/');
+        if !whole || end.contains('/') || (path.mode == Mode::Write && by == "<git>") {
             return false;
         }
-        let folder = Word::of(
-            path.path
-                .pieces
-                .iter()
-                .take(path.path.pieces.len() - 1)
-                .cloned(),
-            path.path.span,
-        );
+        let folder = Word::known(folder, path.path.span);
         let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
-        let listing = self.listing(
-            &folder,
-            Skips {
-                hidden: false,
-                ignored: false,
-            },
-        );
-        folder.known
-            && listing.is_some_and(|listing| {
-                listing.complete && self.find_below(own, &listing, Fit::may).is_none()
-            })
+        let skips = Skips {
+            hidden: matches!(by.as_str(), "<rg>" | "<fd>"),
+            // What git tracks and ignores all the same is taken for what it is: an exception.
+            ignored: matches!(by.as_str(), "<rg>" | "<fd>" | "<git>"),
+            docker: false,
+        };
+        let Some(listing) = self.listing(&folder, skips).filter(|found| found.complete) else {
+            return false;
+        };
+        let ends = |path: &str| path.ends_with(end);
+        folder.known && self.find_below(own, &listing, ends, Fit::may).is_none()
     }
 
     /// What a command that goes below a folder skips by itself.
@@ -238,6 +246,7 @@ impl Judge<'_> {
         Skips {
             hidden: !hidden,
             ignored: owner.is_some_and(|command| command.gitignore),
+            docker: owner.is_some_and(programs::builds_image),
         }
     }
 
@@ -256,12 +265,13 @@ impl Judge<'_> {
         ))
     }
 
-    /// The first entry of a listing that fits well enough. The listing starts at a real path, so only a link among its
+    /// The first entry of a listing that counts and fits well enough. The listing starts at a real path, so only a link among its
     /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
     pub(super) fn find_below(
         &self,
         own: &Paths,
         listing: &Listing,
+        counts: impl Fn(&str) -> bool,
         enough: impl Fn(Fit) -> bool,
     ) -> Option<String> {
         let real = |folder: &Folder| Folder {
@@ -275,6 +285,9 @@ impl Judge<'_> {
             linked: self.frame.linked.clone(),
         };
         listing.paths.iter().find_map(|(path, entry)| {
+            if !counts(path) {
+                return None;
+            }
             let frame = if *entry == Entry::Link {
                 self.frame
             } else {
@@ -326,7 +339,7 @@ impl Judge<'_> {
         match located.inside() {
             Some(true) => {}
             _ if *verdict == Verdict::Ask && settled() => {}
-            None => self.unresolved.push((path.path.shown(), at, false)),
+            None => self.unresolved.add(at, false, || path.path.shown()),
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");
@@ -359,6 +372,31 @@ impl Judge<'_> {
         }) && self.write_allow(path).is_some()
     }
 
+    /// The rules that let the path be read, and so its name be listed.
+    fn lets_read(&self, located: &Located) -> Vec<Matched> {
+        let lets = |rule: &usize| {
+            self.rule(*rule).is_some_and(|own| match &own.rule.judges {
+                Judges::Paths(paths) => {
+                    own.rule.action == Verdict::Allow
+                        && self.lifts_tier(*rule)
+                        && paths::fit(paths, located, Stance::Loosens) == Fit::Must
+                        && self
+                            .matcher
+                            .is_on(&own.rule, &self.call.tool, self.args, &self.call.facts)
+                            .0
+                }
+                _ => false,
+            })
+        };
+        let rules = self.matcher.path_rules(Mode::Read).candidates(located);
+        let matched = |rule| Matched {
+            rule,
+            fit: Fit::Must,
+            lost: None,
+        };
+        rules.into_iter().filter(lets).map(matched).collect()
+    }
+
     pub(super) fn write_allow(&self, path: &PathAccess) -> Option<usize> {
         let located = Located::of(path, self.frame);
         self.matcher
@@ -384,49 +422,29 @@ impl Judge<'_> {
 
 /// The folders that anchored patterns name and that a symbolic link leads through.
 pub fn linked(matcher: &Matcher, frame: &Frame<'_>, view: &FileView) -> Vec<Folder> {
-    let rules = matcher
-        .rules
-        .iter()
-        .filter_map(|compiled| match &compiled.rule.judges {
-            Judges::Paths(paths) if compiled.rule.action != Verdict::Allow => Some(&paths.patterns),
-            _ => None,
-        });
-    let patterns = rules
-        .chain(matcher.protected.iter().map(|set| &set.paths.patterns))
-        .flatten();
-    let mut seen = std::collections::BTreeSet::new();
     let mut out: Vec<Folder> = Vec::new();
-    for pattern in patterns {
-        let starts: Vec<&str> = match pattern.anchor {
-            Anchor::Absolute => vec![""],
-            Anchor::Home => frame
-                .home
-                .iter()
-                .map(|folder| folder.lexical.trim_end_matches('/'))
-                .collect(),
-            Anchor::Root => frame
-                .roots
-                .iter()
-                .map(|folder| folder.lexical.trim_end_matches('/'))
-                .collect(),
-            Anchor::Name => continue,
+    let mut look = |anchor: Anchor, start: &str| {
+        let Some(heads) = matcher.heads(anchor) else {
+            return;
         };
-        for start in starts {
-            let mut at = start.to_owned();
-            for word in &pattern.components {
-                let crate::policy::patterns::WordPattern::Word(glob) = word else {
-                    break;
-                };
-                let Some(name) = glob.as_literal() else { break };
-                at = format!("{at}/{name}");
-                if seen.insert(at.clone()) && view.entry(&at) == Some(Entry::Link) {
-                    let folder = Folder::of(at.clone(), view);
-                    if folder.lexical != folder.resolved {
-                        out.push(folder);
-                    }
+        heads.below(start, |path| {
+            let entry = view.entry(path);
+            if entry == Some(Entry::Link) {
+                let folder = Folder::of(path.to_owned(), view);
+                if folder.lexical != folder.resolved {
+                    out.push(folder);
                 }
             }
-        }
+            // What a fixture does not write down may still have something below it.
+            entry.is_some() || !matches!(view, FileView::Real)
+        });
+    };
+    look(Anchor::Absolute, "");
+    if let Some(folder) = &frame.home {
+        look(Anchor::Home, folder.lexical.trim_end_matches('/'));
+    }
+    for folder in &frame.roots {
+        look(Anchor::Root, folder.lexical.trim_end_matches('/'));
     }
     out
 }

@@ -13,10 +13,7 @@ use crate::call::programs::{
 };
 use crate::call::word::Word;
 
-const TEXT: Slot = Slot {
-    kind: Kind::Text,
-    named: false,
-};
+const TEXT: Slot = Slot::of(Kind::Text);
 
 /// What a program that the table does not know may do: its clusters are guesses, its operands may be paths.
 pub(super) fn unknown(words: &[Word]) -> Outcome {
@@ -40,28 +37,10 @@ pub(super) fn unknown(words: &[Word]) -> Outcome {
             *slot = role;
         }
         match role {
-            Role::Operand => judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            ),
+            Role::Operand => judge.value(Slot::of(Kind::Maybe), word, at, at, true),
             Role::Option if !ended => {
                 if let Some(value) = guess(word, at, &mut out.options) {
-                    judge.value(
-                        Slot {
-                            kind: Kind::Maybe,
-                            named: false,
-                        },
-                        &value,
-                        at,
-                        at,
-                        false,
-                    );
+                    judge.value(Slot::of(Kind::Maybe), &value, at, at, false);
                 }
             }
             _ => {}
@@ -85,7 +64,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     let sure = word.text().is_some() || value.is_some();
     let long = name.starts_with("--") || name.len() == 2;
     options.push(Opt {
-        names: vec![name.to_owned()],
+        names: vec![name.to_owned().into()],
         value: value.clone(),
         at,
         sure: sure && long,
@@ -93,7 +72,7 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
             options.push(Opt {
-                names: vec![format!("-{letter}")],
+                names: vec![format!("-{letter}").into()],
                 value: None,
                 at,
                 sure: false,
@@ -142,16 +121,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         if runs && (super::values::outside(value) || value.prefix().contains("://")) {
             judge.escalate("an option that is not known takes a path", *at);
         }
-        judge.value(
-            Slot {
-                kind: Kind::Maybe,
-                named: false,
-            },
-            value,
-            *at,
-            *at,
-            false,
-        );
+        judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
     }
     if let Some(at) = reading.hidden {
         judge.escalate(

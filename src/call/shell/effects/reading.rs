@@ -6,6 +6,7 @@
 use super::{Opt, Role};
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
+use std::borrow::Cow;
 
 /// An option of the table, found among the words.
 pub(super) struct Found {
@@ -367,12 +368,7 @@ impl Reader<'_> {
         if word.text().is_none() && tail.is_none() {
             // `--$X`, `--out*`: any option that begins so, with any value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown().into()], None, at, false);
             return;
         }
         // `terraform --json` and `terraform -json` are the same; so are they for Go's and Java's programs.
@@ -467,12 +463,7 @@ impl Reader<'_> {
             && word.text().is_some()
             && self.spec(prefix.get(..2).unwrap_or("")).is_none()
         {
-            self.reading.options.push(Opt {
-                names: vec![prefix.to_owned()],
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(vec![prefix.to_owned().into()], None, at, true);
             return;
         }
         // A long option with one dash that the table lists as such (`-exec` of a GNU-style program).
@@ -509,12 +500,7 @@ impl Reader<'_> {
         if word.text().is_none() {
             // `-r$X`: more letters, perhaps with a value.
             self.reading.doubt.get_or_insert(at);
-            self.reading.options.push(Opt {
-                names: vec![word.shown()],
-                value: None,
-                at,
-                sure: false,
-            });
+            self.seen(vec![word.shown().into()], None, at, false);
         }
     }
 
@@ -540,8 +526,12 @@ impl Reader<'_> {
             }
             None => {}
         }
+        self.seen(vec![name.into()], value, at, sure);
+    }
+
+    fn seen(&mut self, names: Vec<Cow<'static, str>>, value: Option<Word>, at: usize, sure: bool) {
         self.reading.options.push(Opt {
-            names: vec![name],
+            names,
             value,
             at,
             sure,
@@ -551,20 +541,18 @@ impl Reader<'_> {
     fn option(&mut self, spec: &'static Spec, typed: &str, value: Option<Value>, at: usize) {
         let mut value = value;
         let mut names = Vec::with_capacity(spec.names.len());
-        names.push(typed.to_owned());
+        names.push(match spec.names.texts().find(|name| *name == typed) {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(typed.to_owned()),
+        });
         names.extend(
             spec.names
                 .texts()
                 .filter(|name| *name != typed)
-                .map(str::to_owned),
+                .map(Cow::Borrowed),
         );
         if spec.slot.kind == Kind::Command {
-            self.reading.options.push(Opt {
-                names,
-                value: None,
-                at,
-                sure: true,
-            });
+            self.seen(names, None, at, true);
             self.reading.found.push(Found {
                 spec,
                 at,
@@ -589,12 +577,12 @@ impl Reader<'_> {
                 self.at += 1;
             }
         }
-        self.reading.options.push(Opt {
+        self.seen(
             names,
-            value: value.as_ref().map(|value| value.word.clone()),
+            value.as_ref().map(|value| value.word.clone()),
             at,
-            sure: true,
-        });
+            true,
+        );
         if spec.sets.contains(&Set::End) {
             self.ended = true;
         }

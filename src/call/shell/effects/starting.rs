@@ -99,16 +99,7 @@ pub(super) fn starts(
         }
         Start::Source => {
             if let Some((at, word)) = operands.first().and_then(|at| Some((*at, words.get(*at)?))) {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
+                judge.value(Slot::of(Kind::Read), word, at, at, true);
                 judge.starts.push((at, Starts::File { word: at }));
                 maybe(operands, 1, words, judge);
             }
@@ -143,16 +134,7 @@ fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> 
     match first {
         Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(input) => {
             if let Some(word) = words.get(at) {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
+                judge.value(Slot::of(Kind::Read), word, at, at, true);
             }
             judge.starts.push((at, Starts::File { word: at }));
             1
@@ -199,16 +181,7 @@ fn code(
                 taken = 1;
             }
             Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
-                judge.value(
-                    Slot {
-                        kind: Kind::Read,
-                        named: false,
-                    },
-                    word,
-                    at,
-                    at,
-                    true,
-                );
+                judge.value(Slot::of(Kind::Read), word, at, at, true);
                 judge.starts.push((at, Starts::Code { word: at }));
                 taken = 1;
             }
@@ -243,16 +216,7 @@ fn code(
 fn maybe(operands: &[usize], from: usize, words: &[Word], judge: &mut Judge) {
     for at in operands.iter().skip(from) {
         if let Some(word) = words.get(*at) {
-            judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                *at,
-                *at,
-                true,
-            );
+            judge.value(Slot::of(Kind::Maybe), word, *at, *at, true);
         }
     }
 }
@@ -292,16 +256,7 @@ fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge
         if mark(word) {
             files = word.text().is_some_and(|text| text.starts_with("::::"));
         } else if files {
-            judge.value(
-                Slot {
-                    kind: Kind::Read,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            );
+            judge.value(Slot::of(Kind::Read), word, at, at, true);
             if begin == end {
                 judge.starts.push((
                     at,
@@ -317,16 +272,7 @@ fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge
                 },
             ));
         } else {
-            judge.value(
-                Slot {
-                    kind: Kind::Maybe,
-                    named: false,
-                },
-                word,
-                at,
-                at,
-                true,
-            );
+            judge.value(Slot::of(Kind::Maybe), word, at, at, true);
         }
     }
 }

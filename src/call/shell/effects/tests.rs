@@ -477,7 +477,7 @@ fn other_spellings() {
 /// Options carry all their spellings, the typed one first.
 #[test]
 fn options_know_their_spellings() {
-    let names = |line: &str| -> Vec<Vec<String>> {
+    let names = |line: &str| -> Vec<Vec<std::borrow::Cow<'static, str>>> {
         run(line)
             .1
             .options

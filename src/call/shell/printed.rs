@@ -1,0 +1,43 @@
+//! What a substitution prints, where the shape of that is known: `$(pwd)`, `$(mktemp)`, `$(git merge-base a b)`.
+//!
+//! In: the list inside. Out: one word, of which no part is anything at all. Whatever else is printed gives none.
+
+use super::env::Env;
+use super::names;
+use super::syntax::{List, Tree};
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
+
+/// The word that a list prints, where it is one command of those known here.
+pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
+    let words = names::only(tree, list, env)?;
+    let texts: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
+    let known = |text: &str| Some(Word::known(text, Span::default()));
+    match texts.as_slice() {
+        ["pwd"] => known(env.folder()?),
+        ["git", "rev-parse", "--show-toplevel"] => {
+            let (folder, top) = env.top.as_deref()?;
+            let untouched = !env.touched("GIT_DIR") && !env.touched("GIT_WORK_TREE");
+            known(top).filter(|_| untouched && env.folder() == Some(folder.as_str()))
+        }
+        // Anything but a revision it prints as it is.
+        ["git", "rev-parse", "HEAD"] | ["git", "rev-parse", "--short" | "--verify", "HEAD"] => {
+            hash()
+        }
+        ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
+        ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),
+        ["mktemp", template] | ["mktemp", "-d", template] => scratch(template, env),
+        _ => None,
+    }
+}
+
+/// The name of an object, or nothing where there is none.
+fn hash() -> Option<Word> {
+    Some(Word::of([Piece::Hash], Span::default()))
+}
+
+/// A new file. Its template stands for its name: only the letters at the end are others.
+fn scratch(template: &str, env: &Env) -> Option<Word> {
+    let known = template.starts_with('/') && template.ends_with("XXX") && !env.touched("TMPDIR");
+    known.then(|| Word::known(template, Span::default()))
+}
