@@ -318,9 +318,13 @@ impl<'a> Judge<'a> {
     /// The accesses that lean on the tier, in words.
     fn leaning(&self) -> Option<String> {
         let mut subjects: Vec<String> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut more = 0;
         let judged = self.judged.iter().zip(self.accesses);
         for (_, access) in judged.filter(|(judged, _)| judged.covered == Covered::Tier) {
+            if subjects.len() == 3 {
+                more += 1;
+                continue;
+            }
             let shown = match &access.kind {
                 Kind::Tool => return None,
                 Kind::Path(path) if path.mode == Mode::Write => {
@@ -329,11 +333,10 @@ impl<'a> Judge<'a> {
                 Kind::Path(_) => format!("reading `{}`", subject(access, "")),
                 _ => format!("`{}`", subject(access, "")),
             };
-            if seen.insert(shown.clone()) && subjects.len() < 3 {
+            if !subjects.contains(&shown) {
                 subjects.push(shown);
             }
         }
-        let more = seen.len() - subjects.len();
         let mut text = subjects.join(", ");
         if more > 0 {
             text.push_str(&format!(" and {more} more"));
@@ -447,18 +450,17 @@ impl<'a> Judge<'a> {
         let Some(compiled) = self.rule(rule) else {
             return;
         };
-        let key = compiled.key.clone();
-        self.because.push((key.clone(), action));
+        self.because.push((compiled.key.clone(), action));
         if self
             .reasons
             .iter()
-            .any(|reason| reason.key == key && reason.action == action)
+            .any(|reason| reason.key == compiled.key && reason.action == action)
         {
             return;
         }
         let access = self.accesses.get(at);
         let mut reason = Reason {
-            key,
+            key: compiled.key.clone(),
             action,
             kind: Basis::Rule,
             forced,

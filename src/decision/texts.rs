@@ -136,7 +136,7 @@ pub fn subject(access: &Access, tool: &str) -> String {
     match &access.kind {
         Kind::Tool => tool.to_owned(),
         Kind::Command(command) => {
-            let mut line = String::new();
+            let mut line = String::with_capacity(64);
             for word in &command.words {
                 if !line.is_empty() {
                     line.push(' ');

@@ -349,7 +349,9 @@ impl Walker<'_> {
         // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
         if let Some((found, _)) = &kept {
             for word in found.iter().skip(1) {
-                let name = word.prefix().split_once('=').map_or("", |(name, _)| name);
+                let Some((name, _)) = word.prefix().split_once('=') else {
+                    continue;
+                };
                 if super::assignments::is_prompt(name) {
                     let value = effects::cut(word, name.len() + 1);
                     self.prompt(name, &Known::Known(value), env);
