@@ -44,6 +44,8 @@ pub(super) struct Env {
     pub lost: bool,
     /// Globs do not mean what they usually do (`shopt -s dotglob`).
     pub wild: bool,
+    /// Levels of substitutions whose output is being computed.
+    pub within: usize,
     /// `set -e`.
     pub errexit: bool,
     /// Something was started in the background, so that `$!` is a number.
@@ -115,6 +117,7 @@ impl Env {
             stdin: None,
             lost: false,
             wild: false,
+            within: 0,
             errexit: false,
             background: false,
             dead: false,

@@ -11,6 +11,10 @@ use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
+/// Levels of substitutions whose output is computed. Each is looked at more than once, so that the work doubles
+/// with every level.
+const NESTED: usize = 3;
+
 /// What prints names that end with a NUL: only what reads such names gets them.
 const NUL: &str = "find -print0";
 
@@ -297,6 +301,9 @@ fn ending(names: Word, end: Option<&str>) -> Word {
 
 /// The words of a simple command whose output goes where it is looked for.
 fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
+    if env.within >= NESTED {
+        return None;
+    }
     let Shape::Simple {
         assigns,
         words: raws,
@@ -321,6 +328,7 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
         return None;
     }
     let mut inner = env.clone();
+    inner.within += 1;
     Some(
         raws.iter()
             .flat_map(|raw| words::words(tree, raw, &mut inner))

@@ -189,6 +189,12 @@ impl<'s> Walker<'s> {
         if self.exhausted {
             a.lose();
             b.lose();
+            // One of them, whole: the line is opaque by now.
+            if a.functions.len() < b.functions.len() {
+                a.functions = b.functions.clone();
+            } else {
+                b.functions = a.functions.clone();
+            }
         }
         a.merge(b)
     }
