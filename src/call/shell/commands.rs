@@ -277,7 +277,7 @@ impl Walker<'_> {
             }
         }
         let function = match level.functions {
-            true => env.functions.get(name).cloned(),
+            true => env.function(name),
             false => None,
         };
         let stdin = match input {
@@ -426,9 +426,8 @@ impl Walker<'_> {
             _ => None,
         });
         let mut ends = std::mem::take(&mut outcome.ends);
-        if let Some(end) = names::end_of(&found, &outcome.options) {
-            ends.push(end.to_owned().into());
-        }
+        let own = names::ends_of(&found, &outcome.options);
+        ends.extend(own.into_iter().map(|end| end.to_owned().into()));
         self.push(
             Kind::Command(Box::new(Command {
                 words: found,

@@ -31,6 +31,8 @@ pub(super) struct Env {
     /// The folders it is in if the last command failed, where that differs: a `cd`.
     pub failed: Option<Rc<Vec<String>>>,
     pub functions: Rc<BTreeMap<String, Function>>,
+    /// Those of the shell that started this one: only what it exports comes along.
+    outside: Option<Rc<BTreeMap<String, Function>>>,
     /// Values of aliases; none where the value cannot be computed.
     pub aliases: Rc<BTreeMap<String, Option<String>>>,
     /// Variables assigned so far that change what programs mean: `PATH`, `LD_PRELOAD` ….
@@ -111,6 +113,7 @@ impl Env {
             top: None,
             failed: None,
             functions: Rc::default(),
+            outside: None,
             aliases: Rc::default(),
             changed: Rc::default(),
             prompts: Vec::new(),
@@ -268,6 +271,16 @@ impl Env {
         }
     }
 
+    /// The function of this name, if there is one.
+    pub fn function(&self, name: &str) -> Option<Function> {
+        let own = self.functions.get(name)?;
+        let outside = self.outside.as_ref().and_then(|all| all.get(name));
+        Some(Function {
+            sure: own.sure && !outside.is_some_and(|outside| outside.is(own)),
+            ..own.clone()
+        })
+    }
+
     /// The environment of a program that is itself a shell: only exported variables reach it.
     pub fn child(&self) -> Self {
         let mut child = self.clone();
@@ -278,6 +291,7 @@ impl Env {
                 }
             }
         }
+        child.outside = Some(Rc::clone(&self.functions));
         child.failed = None;
         child.positional = None;
         child.zero = None;

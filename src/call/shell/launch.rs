@@ -75,7 +75,9 @@ impl Walker<'_> {
                         self.opaque("where names are put in cannot be computed", word.span);
                     }
                     let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
-                    if mark.is_empty() || !fill(&mut inner, mark, &names) {
+                    let filled = !mark.is_empty() && fill(&mut inner, mark, &names);
+                    // `find` puts names in the place of `{}` and nowhere else.
+                    if !filled && name.rsplit('/').next() != Some("find") {
                         inner.push(Word {
                             span: place,
                             ..names

@@ -175,10 +175,29 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
     }
 }
 
-/// How every name ends that a command finds by itself, and goes below.
-pub(super) fn end_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
-    let program = words.first()?.text()?.rsplit('/').next()?;
-    find_end(words, options).filter(|_| program == "find")
+/// How all names end that a command's own options leave of what lies below a folder; none where any may be.
+pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str> {
+    let program = words.first().and_then(Word::text).unwrap_or_default();
+    match program.rsplit('/').next().unwrap_or_default() {
+        "find" => find_end(words, options).into_iter().collect(),
+        "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// `grep -r --include='*.rs'`: what no option names is left out, unless the first of them is an `--exclude`.
+fn included(options: &[Opt]) -> Option<Vec<&str>> {
+    let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
+    let mut ends = Vec::new();
+    for option in options {
+        if !option.sure || called(option, "--exclude") || called(option, "--exclude-from") {
+            return None;
+        }
+        if called(option, "--include") {
+            ends.push(glob_end(option.value.as_ref()?.text()?)?);
+        }
+    }
+    Some(ends)
 }
 
 /// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
