@@ -144,6 +144,7 @@ impl Tables {
             ("binaries", false),
             ("gitignore", false),
             ("dockerignore", false),
+            ("lands", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),

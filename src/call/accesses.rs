@@ -180,6 +180,10 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
         vars: Vec::new(),
         top: call.cwd.as_deref().and_then(|cwd| repository(cwd, view)),
         glob: &|word, folder| view.expand(word, folder),
+        folder: &|path| match view.is_folder(path) {
+            None if view.sees() => Some(false),
+            seen => seen,
+        },
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);

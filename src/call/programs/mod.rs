@@ -65,6 +65,8 @@ pub struct Entry {
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
+    /// Where what it writes is a folder, what it reads lands in it, under its own name.
+    pub lands: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).
@@ -395,8 +397,16 @@ pub fn all() -> &'static [Program] {
 
 /// Whether setting this variable changes what programs run, read or contact: it cancels an allow that does not write it.
 pub fn dangerous_variable(name: &str) -> bool {
-    !HARMLESS_VARIABLES.iter().any(|known| fits(known, name))
-        && DANGEROUS_VARIABLES.iter().any(|known| fits(known, name))
+    let first = name.bytes().next();
+    let listed = |list: &List<Text>| {
+        // Most start with another letter.
+        let near = |known: &&Text| {
+            let letter = known.bytes().next();
+            letter == first || letter == Some(b'*')
+        };
+        list.iter().filter(near).any(|known| fits(known, name))
+    };
+    listed(&DANGEROUS_VARIABLES) && !listed(&HARMLESS_VARIABLES)
 }
 
 /// Whether the value of this variable is a command that programs run.

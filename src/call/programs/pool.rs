@@ -192,6 +192,7 @@ static NOWHERE: Entry = Entry {
     binaries: false,
     gitignore: false,
     dockerignore: false,
+    lands: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,

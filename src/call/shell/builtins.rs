@@ -519,6 +519,8 @@ fn set_options(args: &[Word], env: &mut Env) {
                     Some("errexit") => env.errexit = text == "-o",
                     Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
                     Some("allexport") => env.lost = true,
+                    // Every `NAME=value` among the words is then an assignment.
+                    Some("keyword") if text == "-o" => env.set_some(),
                     _ => env.wild = true,
                 }
                 rest = after.get(1..).unwrap_or_default();
@@ -533,6 +535,7 @@ fn set_options(args: &[Word], env: &mut Env) {
                         'u' | 'x' | 'v' | 'C' | 'h' | 'b' | 'm' => {}
                         'o' => takes = true,
                         'a' => env.lost = true,
+                        'k' if on => env.set_some(),
                         _ => env.wild = true,
                     }
                 }

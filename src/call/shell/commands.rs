@@ -5,7 +5,7 @@
 //! `builtins.rs`.
 
 use super::assignments::is_dangerous;
-use super::effects::{self, Outcome, Starts, Stdin, What};
+use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
 use super::launch::{more_starts, place_of_names};
 use super::parse::is_name;
@@ -17,6 +17,7 @@ use crate::call::access::{
     Assignment, Command, Cover, Escalation, HostAccess, Kind, Mode, PathAccess, Reach, Role,
     Touches, Trigger,
 };
+use crate::call::path;
 use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -345,6 +346,9 @@ impl Walker<'_> {
             false => names::found_by(&found, &outcome),
         };
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
+        if outcome.lands {
+            self.landings(&outcome, at, env);
+        }
         self.effects(&outcome, at, env);
         // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
         if let Some((found, _)) = &kept {
@@ -452,6 +456,88 @@ impl Walker<'_> {
             })),
             span,
         )
+    }
+
+    /// What is copied into a folder lands in it under its own name: `cp evil/config .git` writes `.git/config`.
+    fn landings(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        let touched = |wanted: Mode| {
+            outcome.effects.iter().filter(move |effect| matches!(effect.what, What::Path { mode, certain: true, .. } if mode == wanted))
+        };
+        let itself = |effect: &&Effect| {
+            matches!(
+                effect.what,
+                What::Path {
+                    reach: Reach::Itself,
+                    ..
+                }
+            )
+        };
+        for target in touched(Mode::Write).filter(itself) {
+            let Some(folder) = target.value.text() else {
+                continue;
+            };
+            let named = folder
+                .trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or_default();
+            let made = || {
+                self.out.iter().any(|access| {
+                matches!(&access.kind, Kind::Path(path) if path.mode == Mode::Write && path.path.text() == Some(folder))
+            })
+            };
+            let seen = env.folders.first().map(|start| path::join(start, folder));
+            let is_folder = seen.and_then(|seen| (self.scene.folder)(&path::normal(&seen)));
+            // Where it is not seen, a hidden name is rather a folder's than a file's.
+            let likely = folder.ends_with('/') || named.starts_with('.');
+            if !(is_folder.unwrap_or(likely) || likely && made()) {
+                continue;
+            }
+            let onto = match self.out.get(at).map(|access| &access.kind) {
+                Some(Kind::Command(command)) => {
+                    let mut names = command.options.iter().flat_map(|option| &option.names);
+                    names.any(|name| name == "-T")
+                }
+                _ => false,
+            };
+            for source in touched(Mode::Read) {
+                let Some(text) = source.value.text() else {
+                    continue;
+                };
+                let name = text
+                    .trim_end_matches('/')
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default();
+                let landing = match name {
+                    _ if onto => folder.to_owned(),
+                    "" | "." | ".." => folder.to_owned(),
+                    name => path::join(folder, name),
+                };
+                // What is there already tells what may be replaced; a hidden folder may get new names that count.
+                let hidden = path::join("/", &landing)
+                    .rsplit('/')
+                    .next()
+                    .is_some_and(|name| name.starts_with('.') && name.len() > 1);
+                let reach = match source.what {
+                    What::Path {
+                        reach: Reach::Below { .. },
+                        ..
+                    } if hidden => Reach::SomethingBelow,
+                    What::Path {
+                        reach: Reach::Below { .. },
+                        ..
+                    } => Reach::Below { hidden: true },
+                    _ => Reach::Itself,
+                };
+                let landing = Word::known(landing, target.value.span);
+                let cover = Cover::Command {
+                    at,
+                    naming: target.naming,
+                };
+                self.path(Mode::Write, &landing, reach, cover, Touches::Surely, env);
+            }
+        }
     }
 
     pub(super) fn effects(&mut self, outcome: &Outcome, at: usize, env: &Env) {

@@ -40,6 +40,9 @@ use syntax::Origin;
 const LONGEST: usize = 1024 * 1024;
 
 /// The names a glob stands for, from a folder; none where there is no view of the files.
+pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
+
+/// The names that a glob stands for in a folder.
 pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
 
 /// Where a command line is run.
@@ -54,6 +57,8 @@ pub struct Scene<'s> {
     pub top: Option<String>,
     /// What globs stand for.
     pub glob: Globs<'s>,
+    /// Whether an absolute path is a folder; none where that is not seen.
+    pub folder: Folders<'s>,
 }
 
 impl Default for Scene<'_> {
@@ -64,6 +69,7 @@ impl Default for Scene<'_> {
             vars: Vec::new(),
             top: None,
             glob: &|_, _| None,
+            folder: &|_| None,
         }
     }
 }

@@ -280,7 +280,10 @@ fn tricky_lines() {
         ("git branch topic main", "! topic"),
         ("git tag -n5", "nothing"),
         ("git stash push -m x", "changes"),
-        ("git clone -u 'rm x' a b", "read a, write b, ! -u"),
+        (
+            "git clone -u 'rm x' a b",
+            "read a, write b, ! -u, script rm x",
+        ),
         ("git -c alias.x='!rm' x", "! -c"),
         ("curl -sSf -Lo /dev/null -w x https://h", "host https://h"),
         ("curl -dx=@f https://h", "host https://h, ! -dx=@f"),
