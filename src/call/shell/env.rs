@@ -62,6 +62,8 @@ pub(super) struct Function {
     pub sure: bool,
     /// Another one may stand here in its place.
     pub several: bool,
+    /// A bash that is started has it too.
+    pub exported: bool,
 }
 
 impl Function {
@@ -268,7 +270,7 @@ impl Env {
         }
     }
 
-    /// The environment of a program that is itself a shell: only exported variables reach it.
+    /// The environment of a program that is itself a shell: only exported variables and functions reach it.
     pub fn child(&self) -> Self {
         let mut child = self.clone();
         if self.vars.values().any(|var| !var.exported) {
@@ -277,6 +279,14 @@ impl Env {
                     var.value = Value::Unknown;
                 }
             }
+        }
+        if !child.functions.is_empty() {
+            let exported = |(_, function): &(&String, &Function)| function.exported;
+            let all = self.functions.iter().filter(exported);
+            child.functions = Rc::new(
+                all.map(|(name, function)| (name.clone(), function.clone()))
+                    .collect(),
+            );
         }
         child.failed = None;
         child.positional = None;
@@ -302,7 +312,8 @@ impl Env {
                 |((name, ours), (other, theirs))| {
                     name == other
                         && ours.is(theirs)
-                        && (ours.sure, ours.several) == (theirs.sure, theirs.several)
+                        && (ours.sure, ours.several, ours.exported)
+                            == (theirs.sure, theirs.several, theirs.exported)
                 },
             )
             && self.aliases == other.aliases
@@ -365,6 +376,7 @@ impl Env {
             for (name, function) in functions.iter_mut() {
                 let theirs = other.functions.get(name);
                 function.sure &= theirs.is_some_and(|theirs| theirs.sure);
+                function.exported |= theirs.is_some_and(|theirs| theirs.exported);
                 function.several |=
                     theirs.is_some_and(|theirs| theirs.several || !theirs.is(function));
             }
