@@ -12,7 +12,7 @@ use super::below::{Listing, Skips};
 use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
-use crate::call::access::{Access, Cover, Kind, Mode, Touches};
+use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Touches};
 use crate::matcher::commands::Fitted;
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Frame;
@@ -122,6 +122,8 @@ pub struct Judge<'a> {
     real: Option<String>,
     /// Words that cannot be computed and may matter.
     unresolved: Unresolved,
+    /// The paths that are surely written, as they are shown.
+    written: BTreeMap<String, Vec<&'a PathAccess>>,
     /// What lies below folders, as far as it was looked up.
     listings: RefCell<BTreeMap<(String, Skips), Rc<Listing>>>,
 }
@@ -150,6 +152,7 @@ impl<'a> Judge<'a> {
             because: Vec::new(),
             real: None,
             unresolved: Unresolved::default(),
+            written: written(accesses),
             listings: RefCell::default(),
         }
     }
@@ -612,6 +615,18 @@ impl<'a> Judge<'a> {
             order: usize::MAX,
         });
     }
+}
+
+fn written(accesses: &[Access]) -> BTreeMap<String, Vec<&PathAccess>> {
+    let mut all = BTreeMap::<String, Vec<&PathAccess>>::new();
+    for access in accesses {
+        if let Kind::Path(path) = &access.kind {
+            if path.mode == Mode::Write && path.touches == Touches::Surely {
+                all.entry(path.path.shown()).or_default().push(path);
+            }
+        }
+    }
+    all
 }
 
 const fn cover_of(cover: Cover) -> Covered {

@@ -1,7 +1,7 @@
 //! Paths: protected files, path rules, what lies below, the workspace.
 
 use super::{Covered, Judge, Matched, cover_of, stance};
-use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
+use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
 use crate::call::word::{Piece, Word};
 use crate::decision::below::{Listing, Skips};
@@ -365,10 +365,14 @@ impl Judge<'_> {
 
     /// Whether the same call writes the path that it reads.
     pub(super) fn also_written(&self, path: &PathAccess) -> bool {
-        self.accesses.iter().any(|access| {
-            matches!(&access.kind, Kind::Path(other)
-                if other.mode == Mode::Write && other.path.pieces == path.path.pieces && other.cwd == path.cwd && other.touches == Touches::Surely)
-        }) && self.write_allow(path).is_some()
+        if self.written.is_empty() {
+            return false;
+        }
+        let same = self.written.get(&path.path.shown()).into_iter().flatten();
+        let written = same
+            .into_iter()
+            .any(|other| other.path.pieces == path.path.pieces && other.cwd == path.cwd);
+        written && self.write_allow(path).is_some()
     }
 
     /// The rules that let the path be read, and so its name be listed.
