@@ -152,6 +152,9 @@ impl Walker<'_> {
         if self.aliasing.iter().any(|known| known == name) {
             return;
         }
+        if value.replace("<<<", "").contains("<<") {
+            self.opaque("a heredoc in an alias, which reads what follows it", span);
+        }
         let from = raws.first().map_or(command.span.end, |raw| raw.span.end);
         let rest = tree.of(Span::new(from, command.span.end.max(from)));
         self.aliasing.push(name.to_owned());
