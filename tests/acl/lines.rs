@@ -106,6 +106,9 @@ const SCRIPTED: &[&str] = &[
     "env -S @",
     "bash <<< @",
     "sh -s <<< @",
+    "{ read -n 2 X; sh; } <<< @",
+    "while read -r X; do bash; done <<< @",
+    "echo @ | { p1; bash; }",
     "bash -s p1 a <<< @",
     "echo @ | sh",
     "echo @ | bash",
@@ -444,6 +447,8 @@ impl Lines {
             "\\@",
             "unset -f @; @",
             "export -f @; bash -c @",
+            "bash -c @",
+            "export -f @; sh -c @",
             "@ & @",
         ]);
         let call = call.replace('@', name);
@@ -686,7 +691,6 @@ impl Lines {
                 "\\{a,b}",
                 "{a,'b c'}",
                 "~+",
-                "a=~",
                 "{1..3..2}",
                 "{a}",
                 "${X}{a,b}",

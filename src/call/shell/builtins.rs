@@ -310,6 +310,13 @@ impl Walker<'_> {
         }
         self.arithmetic |= has('i') || has('n');
         if has('f') {
+            if name == "export" || has('x') {
+                for text in operands.iter().filter_map(|word| word.text()) {
+                    if let Some(function) = Rc::make_mut(&mut env.functions).get_mut(text) {
+                        function.exported = true;
+                    }
+                }
+            }
             return;
         }
         let local = name == "local" || (matches!(name, "declare" | "typeset") && !has('g'));

@@ -153,6 +153,9 @@ impl Walker<'_> {
         if self.aliasing.iter().any(|known| known == name) {
             return;
         }
+        if value.replace("<<<", "").contains("<<") {
+            self.opaque("a heredoc in an alias, which reads what follows it", span);
+        }
         let from = raws.first().map_or(command.span.end, |raw| raw.span.end);
         let rest = tree.of(Span::new(from, command.span.end.max(from)));
         self.aliasing.push(name.to_owned());
@@ -278,7 +281,7 @@ impl Walker<'_> {
             }
         }
         let function = match level.functions {
-            true => env.function(name),
+            true => env.functions.get(name).cloned(),
             false => None,
         };
         let stdin = match input {

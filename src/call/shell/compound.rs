@@ -137,11 +137,8 @@ impl Parser<'_> {
             let open = self.at;
             self.at += 2;
             let head = self.parts(Until::Paren);
-            let closed = self.starts_with("))");
-            self.at = (self.at + 2).min(self.end);
-            if !closed {
-                self.flaw(start, "for (( is never closed");
-            }
+            self.close(b')', start, "for (( is never closed");
+            self.close(b')', start, "for (( is never closed");
             let span = Span::new(open, self.at);
             self.separator();
             let body = self.do_group(start);

@@ -31,8 +31,6 @@ pub(super) struct Env {
     /// The folders it is in if the last command failed, where that differs: a `cd`.
     pub failed: Option<Rc<Vec<String>>>,
     pub functions: Rc<BTreeMap<String, Function>>,
-    /// Those of the shell that started this one: only what it exports comes along.
-    outside: Option<Rc<BTreeMap<String, Function>>>,
     /// Values of aliases; none where the value cannot be computed.
     pub aliases: Rc<BTreeMap<String, Option<String>>>,
     /// Variables assigned so far that change what programs mean: `PATH`, `LD_PRELOAD` ….
@@ -64,6 +62,8 @@ pub(super) struct Function {
     pub sure: bool,
     /// Another one may stand here in its place.
     pub several: bool,
+    /// A bash that is started has it too.
+    pub exported: bool,
 }
 
 impl Function {
@@ -113,7 +113,6 @@ impl Env {
             top: None,
             failed: None,
             functions: Rc::default(),
-            outside: None,
             aliases: Rc::default(),
             changed: Rc::default(),
             prompts: Vec::new(),
@@ -271,17 +270,7 @@ impl Env {
         }
     }
 
-    /// The function of this name, if there is one.
-    pub fn function(&self, name: &str) -> Option<Function> {
-        let own = self.functions.get(name)?;
-        let outside = self.outside.as_ref().and_then(|all| all.get(name));
-        Some(Function {
-            sure: own.sure && !outside.is_some_and(|outside| outside.is(own)),
-            ..own.clone()
-        })
-    }
-
-    /// The environment of a program that is itself a shell: only exported variables reach it.
+    /// The environment of a program that is itself a shell: only exported variables and functions reach it.
     pub fn child(&self) -> Self {
         let mut child = self.clone();
         if self.vars.values().any(|var| !var.exported) {
@@ -291,7 +280,14 @@ impl Env {
                 }
             }
         }
-        child.outside = Some(Rc::clone(&self.functions));
+        if !child.functions.is_empty() {
+            let exported = |(_, function): &(&String, &Function)| function.exported;
+            let all = self.functions.iter().filter(exported);
+            child.functions = Rc::new(
+                all.map(|(name, function)| (name.clone(), function.clone()))
+                    .collect(),
+            );
+        }
         child.failed = None;
         child.positional = None;
         child.zero = None;
@@ -316,7 +312,8 @@ impl Env {
                 |((name, ours), (other, theirs))| {
                     name == other
                         && ours.is(theirs)
-                        && (ours.sure, ours.several) == (theirs.sure, theirs.several)
+                        && (ours.sure, ours.several, ours.exported)
+                            == (theirs.sure, theirs.several, theirs.exported)
                 },
             )
             && self.aliases == other.aliases
@@ -379,6 +376,7 @@ impl Env {
             for (name, function) in functions.iter_mut() {
                 let theirs = other.functions.get(name);
                 function.sure &= theirs.is_some_and(|theirs| theirs.sure);
+                function.exported |= theirs.is_some_and(|theirs| theirs.exported);
                 function.several |=
                     theirs.is_some_and(|theirs| theirs.several || !theirs.is(function));
             }

@@ -193,6 +193,12 @@ impl Walker<'_> {
             return env.clone();
         }
         let mut inner = env.child();
+        if name != "bash" || level.launcher.is_some() {
+            // Other shells do not take functions over, `sudo` and its like do not hand them down.
+            for function in Rc::make_mut(&mut inner.functions).values_mut() {
+                function.sure = false;
+            }
+        }
         for assignment in assignments {
             inner.hand_down(&assignment.name, Known::Known(assignment.value.clone()));
             inner.export(&assignment.name);

@@ -402,6 +402,11 @@ impl Parser<'_> {
         self.give_up_heredocs();
         self.pending = outer;
         self.close(close, start, "a substitution is never closed");
+        let span = Span::new(start, self.at.min(self.end));
+        if self.byte(start + 2) == Some(b'(') && span.of(self.text).contains("$'") {
+            // bash 5.2 takes it for arithmetic first, and loses these quotes when it reads it again.
+            self.flaw(start, "quotes within quotes, which shells read differently");
+        }
         Part::Command(Box::new(Substitution {
             span: Span::new(start, self.at),
             body: Body::Within(list),

@@ -50,6 +50,26 @@ pub(super) enum Input {
     Unknown,
 }
 
+impl Input {
+    /// What is left of a text when a command has run that may have read some of it.
+    fn left(&self) -> Option<Self> {
+        match self {
+            Self::Text {
+                text,
+                origin,
+                sure: true,
+                what,
+            } => Some(Self::Text {
+                text: text.clone(),
+                origin: *origin,
+                sure: false,
+                what,
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// A function that is being called.
 pub(super) struct Call {
     body: usize,
@@ -267,16 +287,20 @@ impl<'s> Walker<'s> {
     }
 
     pub fn list(&mut self, tree: &Rc<Tree>, list: &List, env: &mut Env, input: &Input) {
+        let one = matches!(list.0.as_slice(), [item] if item.rest.is_empty());
+        let left = (!one).then(|| input.left()).flatten();
+        let left = left.as_ref().unwrap_or(input);
         for (index, item) in list.0.iter().enumerate() {
+            let input = if index > 0 { left } else { input };
             if index > 0 {
                 self.settle(env);
             }
             if item.background {
                 let mut inner = env.clone();
-                self.item(tree, item, &mut inner, input);
+                self.item(tree, item, &mut inner, input, left);
                 env.background = true;
             } else {
-                self.item(tree, item, env, input);
+                self.item(tree, item, env, input, left);
             }
         }
     }
@@ -290,7 +314,7 @@ impl<'s> Walker<'s> {
         }
     }
 
-    fn item(&mut self, tree: &Rc<Tree>, item: &Item, env: &mut Env, input: &Input) {
+    fn item(&mut self, tree: &Rc<Tree>, item: &Item, env: &mut Env, input: &Input, left: &Input) {
         if item.rest.is_empty() {
             self.pipeline(tree, &item.first, env, input);
             return;
@@ -308,7 +332,7 @@ impl<'s> Walker<'s> {
             };
             state.dead = false;
             self.guarded += usize::from(!last);
-            self.pipeline(tree, pipeline, &mut state, input);
+            self.pipeline(tree, pipeline, &mut state, left);
             self.guarded -= usize::from(!last);
             let (succeeded, failed) = state.split();
             match join {
@@ -411,6 +435,10 @@ impl<'s> Walker<'s> {
         let input = own.as_ref().unwrap_or(input);
         self.kept_input(input);
         self.push_redirects(targets, None, env);
+        // A condition may have read of it, or a round before.
+        let whole = matches!(shape, Shape::Group(_) | Shape::Subshell(_));
+        let left = (!whole).then(|| input.left()).flatten();
+        let input = left.as_ref().unwrap_or(input);
         match shape {
             Shape::Simple { .. } => {}
             Shape::Group(list) => self.list(tree, list, env, input),
@@ -518,6 +546,7 @@ impl<'s> Walker<'s> {
             body: body.clone(),
             sure: true,
             several: false,
+            exported: false,
         };
         let known = self.called.contains(&address(body)) || self.deferred.contains(&address(body));
         if !self.exhausted {

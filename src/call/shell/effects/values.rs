@@ -186,7 +186,17 @@ impl<'w> Judge<'w> {
                 }
                 _ => path(self, Mode::Write, self.reach(true, true)),
             },
-            Kind::Script | Kind::Split => self.script(word, at, whole),
+            Kind::Script => self.script(word, at, whole),
+            Kind::Split => {
+                // `\_` is a blank to `env -S`, `\t` a tab.
+                let escapes =
+                    |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('\\'));
+                if word.pieces.iter().any(escapes) {
+                    let why = "`env -S` reads backslashes in a way of its own";
+                    self.starts.push((at, Starts::Opaque(why.to_owned())));
+                }
+                self.script(word, at, whole);
+            }
             Kind::Binding => {
                 let command = word.prefix().find(':').map_or(0, |colon| colon + 1);
                 self.escalate("runs a command on a key", naming);
