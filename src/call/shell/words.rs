@@ -446,9 +446,14 @@ impl<'e> Expander<'e> {
         let empty = matches!(&value, Value::Known(word) if word.pieces.is_empty());
         let unset = value == Value::Unset;
         let unknown = value == Value::Unknown;
+        // `Y="$X"; ${Y:+echo}`: it holds something only if `X` does.
+        let open = |piece: &Piece| matches!(piece, Piece::Unknown(_) | Piece::Hash);
+        let hollow = matches!(&value, Value::Known(word) if word.pieces.iter().all(open)) && !empty;
         match parameter.operator {
-            Operator::Default { .. } | Operator::Assign { .. } | Operator::Alternate { .. }
-                if unknown =>
+            Operator::Default { colon }
+            | Operator::Assign { colon }
+            | Operator::Alternate { colon }
+                if unknown || colon && hollow =>
             {
                 self.unknown(spelling, quoted);
                 if matches!(parameter.operator, Operator::Assign { .. }) {
