@@ -2,6 +2,12 @@
 
 use super::word::{Piece, Word};
 
+/// The last name of a path, slashes at its end aside; empty for `/`.
+pub fn last(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
 /// An absolute path without `.`, `..` and doubled slashes; `..` at the top stays at the top. The kernel's other names
 /// for `/` (`/proc/self/root`) are `/`.
 pub fn normal(path: &str) -> String {

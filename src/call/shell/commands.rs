@@ -338,16 +338,13 @@ impl Walker<'_> {
         }
         let roles = std::mem::take(&mut outcome.roles);
         let own = level.shell && super::builtins::is_builtin(name);
-        // Most commands start nothing and change nothing: their words move into the access.
-        let mark = (!outcome.starts.is_empty())
+        let starts = !outcome.starts.is_empty();
+        let mark = starts
             .then(|| place_of_names(name, &outcome.options))
             .flatten();
-        let kept =
-            (own || !outcome.starts.is_empty()).then(|| (found.clone(), assignments.clone()));
-        let listed = match outcome.starts.is_empty() {
-            true => None,
-            false => names::found_by(&found, &outcome),
-        };
+        let listed = starts.then(|| names::found_by(&found, &outcome)).flatten();
+        // Most commands start nothing and change nothing: their words move into the access.
+        let kept = (own || starts).then(|| (found.clone(), assignments.clone()));
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         if outcome.lands {
             self.landings(&outcome, at, env);
@@ -479,11 +476,6 @@ impl Walker<'_> {
             let Some(folder) = target.value.text() else {
                 continue;
             };
-            let named = folder
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
             let made = || {
                 self.out.iter().any(|access| {
                 matches!(&access.kind, Kind::Path(path) if path.mode == Mode::Write && path.path.text() == Some(folder))
@@ -492,7 +484,7 @@ impl Walker<'_> {
             let seen = env.folders.first().map(|start| path::join(start, folder));
             let is_folder = seen.and_then(|seen| (self.scene.folder)(&path::normal(&seen)));
             // Where it is not seen, a hidden name is rather a folder's than a file's.
-            let likely = folder.ends_with('/') || named.starts_with('.');
+            let likely = folder.ends_with('/') || path::last(folder).starts_with('.');
             if !(is_folder.unwrap_or(likely) || likely && made()) {
                 continue;
             }
@@ -507,31 +499,24 @@ impl Walker<'_> {
                 let Some(text) = source.value.text() else {
                     continue;
                 };
-                let name = text
-                    .trim_end_matches('/')
-                    .rsplit('/')
-                    .next()
-                    .unwrap_or_default();
-                let landing = match name {
-                    _ if onto => folder.to_owned(),
-                    "" | "." | ".." => folder.to_owned(),
+                let landing = match path::last(text) {
+                    name if onto || matches!(name, "" | "." | "..") => folder.to_owned(),
                     name => path::join(folder, name),
                 };
                 // What is there already tells what may be replaced; a hidden folder may get new names that count.
-                let hidden = path::join("/", &landing)
-                    .rsplit('/')
-                    .next()
-                    .is_some_and(|name| name.starts_with('.') && name.len() > 1);
-                let reach = match source.what {
+                let last = path::last(&landing);
+                let hidden = last.len() > 1 && last.starts_with('.');
+                let below = matches!(
+                    source.what,
                     What::Path {
                         reach: Reach::Below { .. },
                         ..
-                    } if hidden => Reach::SomethingBelow,
-                    What::Path {
-                        reach: Reach::Below { .. },
-                        ..
-                    } => Reach::Below { hidden: true },
-                    _ => Reach::Itself,
+                    }
+                );
+                let reach = match (below, hidden) {
+                    (true, true) => Reach::SomethingBelow,
+                    (true, false) => Reach::Below { hidden: true },
+                    (false, _) => Reach::Itself,
                 };
                 let landing = Word::known(landing, target.value.span);
                 let cover = Cover::Command {

@@ -347,21 +347,23 @@ impl<'e> Expander<'e> {
 
     fn command(&mut self, substitution: &Substitution, quoted: bool) {
         let spelling = self.tree.of(substitution.span);
-        let names = match &substitution.body {
-            Body::Within(list) => names::of_list(self.tree, list, self.env),
-            Body::Apart(tree) => names::of_list(tree, &tree.list, self.env),
-        }
-        .filter(|names| !names::ends_with_nul(names));
-        let printed = match &substitution.body {
-            Body::Within(list) => printed::of_list(self.tree, list, self.env),
-            Body::Apart(tree) => printed::of_list(tree, &tree.list, self.env),
+        let (tree, list) = match &substitution.body {
+            Body::Within(list) => (self.tree, list),
+            Body::Apart(tree) => (&**tree, &tree.list),
         };
         let reads = !spelling.starts_with(['<', '>']);
-        if let Some(word) = printed.filter(|_| reads) {
+        let printed = reads
+            .then(|| printed::of_list(tree, list, self.env))
+            .flatten();
+        let names = || {
+            let names = names::of_list(tree, list, self.env)?;
+            (!names::ends_with_nul(&names)).then_some(names)
+        };
+        if let Some(word) = printed {
             self.known(&word, quoted, spelling);
             self.splits |=
                 self.splitting && !quoted && matches!(word.pieces.as_slice(), [Piece::Hash]);
-        } else if let Some(names) = names.filter(|_| reads) {
+        } else if let Some(names) = reads.then(names).flatten() {
             for piece in names.pieces {
                 self.piece(piece);
             }
