@@ -366,7 +366,10 @@ impl Tables {
             ("HARMLESS_VARIABLES", "harmless"),
             ("COMMAND_VARIABLES", "commands"),
         ] {
-            let list = self.pools.texts(&words(variables, key)?);
+            // By their first letter, so that a name is compared with few of them.
+            let mut names = words(variables, key)?;
+            names.sort();
+            let list = self.pools.texts(&names);
             let _ = writeln!(code, "static {name}: List<Text> = {list};");
         }
         let names = self.names.iter();

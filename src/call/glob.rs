@@ -227,6 +227,11 @@ impl Glob {
         if let Some(text) = word.text() {
             return self.matches_text(text, fold).into();
         }
+        // Any text at all.
+        if let [Piece::Unknown(_)] = word.pieces.as_slice() {
+            let every = !self.tokens.is_empty() && self.tokens.iter().all(|t| *t == Token::Star);
+            return if every { Fit::Must } else { Fit::MayUnknown };
+        }
         let end = match word.pieces.last() {
             Some(Piece::Text(text)) => text,
             _ => "",

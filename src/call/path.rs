@@ -2,6 +2,11 @@
 
 use super::word::{Piece, Word};
 
+/// The longest path that Linux takes, in bytes (`limits.h`).
+const PATH_MAX: usize = 4096;
+/// Globs and expansions in one path that are worth following.
+const PIECES: usize = 256;
+
 /// The last name of a path, slashes at its end aside; empty for `/`.
 pub fn last(path: &str) -> &str {
     let path = path.trim_end_matches('/');
@@ -77,6 +82,9 @@ pub fn join(folder: &str, path: &str) -> String {
 /// A word as an absolute path: known text is joined to the folder; where the folder is not known, or the
 /// start of the word is not, the start is unknown.
 pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
+    if is_too_long(word) {
+        return too_long(word);
+    }
     if word.prefix().starts_with('/') || matches!(word.pieces.first(), Some(Piece::Unknown(_))) {
         return word.clone();
     }
@@ -104,6 +112,21 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
         span: word.span,
         splits: word.splits,
     }
+}
+
+/// What stands for a word that is too long for a path.
+pub fn too_long(word: &Word) -> Word {
+    Word::unknown("a path longer than any file system takes", word.span, false)
+}
+
+/// Whether no system call takes the word as a path. What a program makes of such a one is anybody's guess: it may
+/// shorten it first.
+pub fn is_too_long(word: &Word) -> bool {
+    let text = |piece: &Piece| match piece {
+        Piece::Text(text) | Piece::Class(text) => text.len(),
+        _ => 1,
+    };
+    word.pieces.len() > PIECES || word.pieces.iter().map(text).sum::<usize>() > PATH_MAX
 }
 
 /// A word split at its slashes.

@@ -1,8 +1,15 @@
 //! No text makes the shell analysis abort, panic or hang (the run itself would not end), and none makes it find
 //! nothing. How fast it is, the benches show.
 
+use crate::disk;
+use acl::call::Call;
 use acl::call::access::Kind;
+use acl::call::files::FileView;
 use acl::call::shell::{Scene, accesses, outline};
+use acl::decision::decide;
+use acl::matcher::Matcher;
+use acl::policy::LayerKind;
+use acl::policy::rule::Verdict;
 use proptest::prelude::*;
 
 const OPENERS: &[&str] = &[
@@ -215,6 +222,42 @@ fn growing_scripts() {
         ];
         for line in &lines {
             check(line);
+        }
+    });
+}
+
+/// Words, options and lists of 64 KiB are decided, and what no file system takes for a path is never allowed.
+#[test]
+fn long_words_and_lists() {
+    on_small_stack(|| {
+        let source = disk::source("policies/recommended.toml").unwrap();
+        let policy = disk::load(vec![disk::root(LayerKind::User, source)]).unwrap();
+        let matcher = Matcher::compile(policy);
+        let decided = |line: &str| {
+            let args = serde_json::json!({ "command": line });
+            let call = Call {
+                cwd: Some("/w".into()),
+                ..Call::new("bash", args)
+            };
+            decide(&matcher, &call, &FileView::None).action
+        };
+        let full = |start: &str, text: &str| format!("{start}{}", text.repeat(65_536 / text.len()));
+        for line in [
+            full("cat ", "a/"),
+            full("rm ", "a/"),
+            full("cat ", "../"),
+            full("cat /w", "/proc/self/root"),
+            full("cat ", "a*"),
+            full("tar -x ", "-C a -f b "),
+        ] {
+            assert_ne!(decided(&line), Verdict::Allow);
+        }
+        for line in [
+            full("printf %s ", "a "),
+            full("grep ", "-e a "),
+            full("ls ", "-l "),
+        ] {
+            assert_eq!(decided(&line), Verdict::Allow);
         }
     });
 }

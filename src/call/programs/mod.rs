@@ -397,21 +397,25 @@ pub fn all() -> &'static [Program] {
 
 /// Whether setting this variable changes what programs run, read or contact: it cancels an allow that does not write it.
 pub fn dangerous_variable(name: &str) -> bool {
-    let first = name.bytes().next();
-    let listed = |list: &List<Text>| {
-        // Most start with another letter.
-        let near = |known: &&Text| {
-            let letter = known.bytes().next();
-            letter == first || letter == Some(b'*')
-        };
-        list.iter().filter(near).any(|known| fits(known, name))
-    };
-    listed(&DANGEROUS_VARIABLES) && !listed(&HARMLESS_VARIABLES)
+    listed(&DANGEROUS_VARIABLES, name) && !listed(&HARMLESS_VARIABLES, name)
 }
 
 /// Whether the value of this variable is a command that programs run.
 pub fn command_variable(name: &str) -> bool {
-    COMMAND_VARIABLES.iter().any(|known| fits(known, name))
+    listed(&COMMAND_VARIABLES, name)
+}
+
+/// Whether one of the patterns fits the name; they stand by their first letter, which most of them give away.
+fn listed(patterns: &[Text], name: &str) -> bool {
+    let starting = |first: u8| {
+        let letter = |text: &Text| text.bytes().next().unwrap_or_default();
+        let from = patterns.partition_point(|text| letter(text) < first);
+        let own = patterns.get(from..).unwrap_or_default();
+        own.iter().take_while(move |text| letter(text) == first)
+    };
+    let first = name.bytes().next().unwrap_or_default();
+    let mut near = starting(b'*').chain(starting(first));
+    near.any(|pattern| fits(pattern, name))
 }
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.

@@ -58,13 +58,15 @@ impl Walker<'_> {
                 };
                 if more && fed.is_none() {
                     // Names that `find` prints, or finds itself, lie below a folder.
-                    let nul = found.iter().filter_map(Word::text).any(|word| {
-                        word == "--null" || (word.starts_with('-') && word.ends_with('0'))
-                    });
+                    let nul = || {
+                        found.iter().filter_map(Word::text).any(|word| {
+                            word == "--null" || (word.starts_with('-') && word.ends_with('0'))
+                        })
+                    };
                     let names = match (input, &listed) {
                         _ if apart => names::below(".", "find"),
                         (_, Some(word)) => word.clone(),
-                        (Input::Names(word), None) if nul || !names::ends_with_nul(word) => {
+                        (Input::Names(word), None) if !names::ends_with_nul(word) || nul() => {
                             word.clone()
                         }
                         _ => Word::unknown("…", Span::default(), true),

@@ -64,7 +64,9 @@ const LISTERS: &[&str] = &[
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
     let program = words.first()?.text()?.rsplit('/').next()?;
-    if !LISTERS.contains(&program) {
+    let second = words.get(1).and_then(Word::text).unwrap_or_default();
+    let git = ["ls-files", "diff", "show", "grep"];
+    if !LISTERS.contains(&program) || program == "git" && !git.contains(&second) {
         return None;
     }
     let outcome = effects::outcome(&words, Stdin::None);
@@ -83,7 +85,6 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
                 .any(|name| names.contains(&name.as_ref()))
         })
     };
-    let second = words.get(1).and_then(Word::text).unwrap_or_default();
     let prints = match program {
         "find" => !has(&["-printf", "-ls"]),
         "fd" | "fdfind" => !has(&["-l", "--list-details", "-a", "--absolute-path", "--format"]),

@@ -196,8 +196,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
 
 /// The program that gets the words behind `--`, and where that stands.
 fn gives(reading: &Reading, words: &[Word]) -> Option<(Text, usize)> {
-    let mut sets = reading.found.iter().flat_map(|found| found.spec.sets);
-    let to = sets.find_map(|set| match set {
+    let to = reading.settings.iter().find_map(|set| match set {
         Set::Gives(program) => Some(*program),
         _ => None,
     })?;
@@ -247,14 +246,10 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     };
     // Another option may say what this value is: `tar -x` reads the file of `-f`, `tar -c` writes it.
     let other = |(name, slot): (&Text, Slot)| spec.names.has(name).then_some(slot);
-    let slot = reading
-        .found
-        .iter()
-        .flat_map(|found| found.spec.sets)
-        .find_map(|set| match set {
-            Set::Value(name, slot) => other((name, *slot)),
-            _ => None,
-        });
+    let slot = reading.settings.iter().find_map(|set| match set {
+        Set::Value(name, slot) => other((name, *slot)),
+        _ => None,
+    });
     let (inside, below) = (judge.dir.clone(), std::mem::take(&mut judge.below));
     if entry.style == Style::Bundle {
         judge.dir = None;

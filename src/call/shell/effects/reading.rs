@@ -34,6 +34,8 @@ pub(super) struct Reading {
     pub roles: Vec<Role>,
     pub options: Vec<Opt>,
     pub found: Vec<Found>,
+    /// What the options found set, each once.
+    pub settings: Vec<Set>,
     pub operands: Vec<usize>,
     /// `NAME=value` operands before the started words.
     pub assignments: Vec<usize>,
@@ -77,9 +79,16 @@ impl Reading {
 
     /// Whether an option sets this.
     pub fn sets(&self, wanted: Set) -> bool {
-        self.found
-            .iter()
-            .any(|found| found.spec.sets.contains(&wanted))
+        self.settings.contains(&wanted)
+    }
+
+    fn find(&mut self, found: Found) {
+        for set in found.spec.sets {
+            if !self.settings.contains(set) {
+                self.settings.push(*set);
+            }
+        }
+        self.found.push(found);
     }
 }
 
@@ -91,6 +100,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         roles: vec![Role::Operand; words.len()],
         options: Vec::new(),
         found: Vec::new(),
+        settings: Vec::new(),
         operands: Vec::new(),
         assignments: Vec::new(),
         commands: Vec::new(),
@@ -108,6 +118,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         words,
         at: 1,
         ended: false,
+        choosing: 0,
         unlisted: None,
         reading: &mut reading,
     }
@@ -120,6 +131,8 @@ struct Reader<'w> {
     at: usize,
     /// No further word is an option.
     ended: bool,
+    /// Operands so far that may choose a subcommand.
+    choosing: usize,
     /// The last option that the table does not list, without a value.
     unlisted: Option<usize>,
     reading: &'w mut Reading,
@@ -287,8 +300,7 @@ impl Reader<'_> {
             let number = prefix.bytes().all(|b| b.is_ascii_digit()) && word.text().is_some();
             !prefix.contains('=') && !number
         };
-        let chosen = |at: &&usize| self.words.get(**at).is_some_and(chooses);
-        let nth = self.reading.operands.iter().filter(chosen).count();
+        let nth = self.choosing;
         let verb = entry
             .operands
             .and_then(|signature| signature.first.as_slice().get(nth));
@@ -313,6 +325,7 @@ impl Reader<'_> {
         if script {
             self.skip_before(at);
         }
+        self.choosing += usize::from(chooses(word));
         self.reading.operands.push(at);
         if entry.style == Style::Posix
             || matches!(entry.starts, Start::Shell | Start::Code | Start::Source)
@@ -553,7 +566,7 @@ impl Reader<'_> {
         );
         if spec.slot.kind == Kind::Command {
             self.seen(names, None, at, true);
-            self.reading.found.push(Found {
+            self.reading.find(Found {
                 spec,
                 at,
                 value: None,
@@ -606,7 +619,7 @@ impl Reader<'_> {
             self.reading.chosen.push(value.at);
             self.ended = false;
         }
-        self.reading.found.push(Found { spec, at, value });
+        self.reading.find(Found { spec, at, value });
         if let Some(module) = module {
             self.skip_before(at);
             self.reading.rest = Some(module);

@@ -6,6 +6,7 @@
 use super::reading::cut;
 use super::{Effect, Escalation, Starts, What, scripts};
 use crate::call::access::{Mode, Reach, Trigger};
+use crate::call::path;
 use crate::call::programs::{self, Kind, List, Slot, Text};
 use crate::call::word::{Piece, Word};
 
@@ -44,7 +45,14 @@ impl<'w> Judge<'w> {
             what: what.to_owned(),
             at: Trigger::Word(at),
         };
-        if !self.escalations.contains(&new) {
+        // The same word says the same soon, or never.
+        if !self
+            .escalations
+            .iter()
+            .rev()
+            .take(16)
+            .any(|old| *old == new)
+        {
             self.escalations.push(new);
         }
     }
@@ -778,6 +786,9 @@ pub(super) fn join(dir: &Word, word: &Word) -> Word {
     let prefix = word.prefix();
     if prefix.starts_with('/') || prefix.starts_with('~') || dir.pieces.is_empty() {
         return word.clone();
+    }
+    if path::is_too_long(dir) {
+        return path::too_long(word);
     }
     let mut pieces = dir.pieces.clone();
     let mut push = |piece: Piece| match (pieces.last_mut(), piece) {
