@@ -552,12 +552,13 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 49] = [
+const KINDS: [&str; 50] = [
     "text",
     "maybe",
     "read",
     "read-below",
     "read-shown",
+    "names",
     "write",
     "both",
     "both-below",

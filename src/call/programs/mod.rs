@@ -193,6 +193,8 @@ pub enum Kind {
     ReadBelow,
     /// All below it but dot files is read.
     ReadShown,
+    /// A file that names others: they are read too.
+    Names,
     /// A path that is written, created, changed or deleted.
     Write,
     /// A path that is read and written.

@@ -124,6 +124,12 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
         judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
     }
+    for option in reading.options.iter().filter(|option| !option.sure) {
+        let computed = words.get(option.at).filter(|word| word.text().is_none());
+        if computed.is_some_and(|word| reading.may_do_more(word.prefix())) {
+            judge.escalate("an option that cannot be computed", option.at);
+        }
+    }
     if let Some(at) = reading.hidden {
         judge.escalate(
             "an option that is not known may take the subcommand for its value",

@@ -75,6 +75,21 @@ impl Reading {
         })
     }
 
+    /// Whether a word that begins so, the rest unknown, may be an option that does more than the program by itself.
+    pub fn may_do_more(&self, prefix: &str) -> bool {
+        let long = prefix.starts_with("--");
+        let fits = |name: &str| match long {
+            true => name.starts_with(prefix),
+            // More letters of a cluster, or all of an option.
+            false => name.len() == 2 || name.starts_with(prefix),
+        };
+        let mut specs = self.entries.iter().flat_map(|entry| entry.options);
+        specs.any(|spec| {
+            let plain = spec.slot == Slot::of(Kind::Text) && spec.escalates.is_none();
+            !(plain && spec.sets.is_empty()) && spec.names.texts().any(fits)
+        })
+    }
+
     /// Whether an option sets this.
     pub fn sets(&self, wanted: Set) -> bool {
         self.found
@@ -169,7 +184,7 @@ impl Reader<'_> {
                 && self.spec(prefix.get(..2).unwrap_or("")).is_some()
             {
                 self.cluster(word, at, 1);
-            } else if at == 1 && style == Style::Bundle && pure && !prefix.contains('/') {
+            } else if at == 1 && style == Style::Bundle && !prefix.contains('/') {
                 self.cluster(word, at, 0);
             } else {
                 if prefix.is_empty() && !pure {

@@ -111,6 +111,11 @@ impl<'w> Judge<'w> {
             Kind::Read => path(self, Mode::Read, self.reach(false, true)),
             Kind::ReadBelow => path(self, Mode::Read, self.reach(true, true)),
             Kind::ReadShown => path(self, Mode::Read, self.reach(true, false)),
+            Kind::Names => {
+                path(self, Mode::Read, Reach::Itself);
+                let names = format!("<names in {}>", word.shown());
+                self.path(&Word::unknown(names, word.span, true), at, named, Mode::Read, Reach::Itself, true);
+            }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
             Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
             Kind::WriteInto => path(self, Mode::Write, Reach::SomethingBelow),
