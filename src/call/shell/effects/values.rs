@@ -114,7 +114,14 @@ impl<'w> Judge<'w> {
             Kind::Names => {
                 path(self, Mode::Read, Reach::Itself);
                 let names = format!("<names in {}>", word.shown());
-                self.path(&Word::unknown(names, word.span, true), at, named, Mode::Read, Reach::Itself, true);
+                self.path(
+                    &Word::unknown(names, word.span, true),
+                    at,
+                    named,
+                    Mode::Read,
+                    Reach::Itself,
+                    true,
+                );
             }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
             Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
@@ -452,8 +459,8 @@ impl<'w> Judge<'w> {
     }
 
     fn sed(&mut self, word: &Word, at: usize) {
-        match word.text() {
-            Some(text) => self.touches(scripts::sed(text), word, at),
+        match numbered(word) {
+            Some(text) => self.touches(scripts::sed(&text), word, at),
             None => self.escalate(
                 "its script cannot be computed: it may write files or run commands",
                 at,
@@ -462,8 +469,8 @@ impl<'w> Judge<'w> {
     }
 
     fn awk(&mut self, word: &Word, at: usize) {
-        match word.text() {
-            Some(text) => self.touches(scripts::awk(text), word, at),
+        match numbered(word) {
+            Some(text) => self.touches(scripts::awk(&text), word, at),
             None => self.escalate(
                 "its program cannot be computed: it may write files or run commands",
                 at,
@@ -776,6 +783,16 @@ pub(super) fn outside(word: &Word) -> bool {
         || prefix.starts_with("~/")
         || prefix.starts_with("../")
         || word.text() == Some("..")
+}
+
+/// A script, some number in the place of those that cannot be computed.
+fn numbered(word: &Word) -> Option<String> {
+    let texts = word.pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Digits | Piece::Number => Some("1"),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// A path seen from a folder.
