@@ -113,6 +113,14 @@ impl Glob {
             .collect()
     }
 
+    /// Whether it is literal text that starts with this text.
+    pub fn begins(&self, start: &str) -> bool {
+        let mut tokens = self.tokens.iter();
+        start
+            .chars()
+            .all(|c| tokens.next().is_some_and(|token| *token == Token::Char(c)))
+    }
+
     /// The shell glob that a word is: what cannot be computed of it is `*`.
     pub fn of_shell(word: &Word) -> Self {
         let mut out = Vec::new();

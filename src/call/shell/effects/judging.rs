@@ -69,6 +69,8 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
         value: value.clone(),
         at,
         sure: sure && long,
+        open: name.starts_with("--"),
+        undone: false,
     });
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
@@ -77,6 +79,8 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
                 value: None,
                 at,
                 sure: false,
+                open: false,
+                undone: false,
             });
         }
         // `-I/path`, `-ofile`.
@@ -457,8 +461,9 @@ fn only_reads(reading: &Reading, out: &Outcome) -> bool {
     let mut set = reading
         .found
         .iter()
-        .flat_map(|found| found.spec.sets)
-        .filter_map(|set| match set {
+        .flat_map(|found| found.spec.sets.iter().map(|set| (set, found.undone)))
+        .filter_map(|(set, undone)| match set {
+            Set::Does(Does::Nothing | Does::Reads | Does::Connects) if undone => None,
             Set::Does(does) => Some(*does),
             _ => None,
         });

@@ -7,6 +7,7 @@ use super::{Opt, Role};
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// An option of the table, found among the words.
 pub(super) struct Found {
@@ -14,6 +15,8 @@ pub(super) struct Found {
     /// Index of the word it stands in.
     pub at: usize,
     pub value: Option<Value>,
+    /// A later option takes it back.
+    pub undone: bool,
 }
 
 /// The value of an option.
@@ -63,16 +66,20 @@ impl Reading {
     pub fn replaced(&self) -> Option<(Slot, usize)> {
         let all = self.found.iter().flat_map(|found| {
             found.spec.sets.iter().filter_map(|set| match set {
-                Set::Rest(slot) => Some((*slot, found.at)),
+                Set::Rest(slot) => Some((*slot, found.at, found.undone)),
                 _ => None,
             })
         });
-        all.rev().max_by_key(|(slot, _)| {
+        let writes = |slot: &Slot| {
             matches!(
                 slot.kind,
                 Kind::Write | Kind::WriteBelow | Kind::WriteInto | Kind::Both | Kind::BothBelow
             )
-        })
+        };
+        all.rev()
+            .filter(|(slot, _, undone)| writes(slot) || !undone)
+            .max_by_key(|(slot, _, _)| writes(slot))
+            .map(|(slot, at, _)| (slot, at))
     }
 
     /// Whether a word that begins so, the rest unknown, may be an option that does more than the program by itself.
@@ -90,11 +97,47 @@ impl Reading {
         })
     }
 
+    /// Marks what a later option takes back: `--check --no-check`, `--no-verify --verify`. Either may be shortened.
+    fn take_back(&mut self) {
+        let (mut yes, mut no): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut undone = BTreeSet::new();
+        for option in self.options.iter_mut().rev() {
+            let long = || {
+                option
+                    .names
+                    .iter()
+                    .filter_map(|name| name.strip_prefix("--"))
+            };
+            let begins = |later: &[String], name: &str| {
+                later.len() > TAKEN_BACK || later.iter().any(|typed| name.starts_with(typed))
+            };
+            option.undone = long().any(|name| match name.strip_prefix("no-") {
+                Some(name) => begins(&yes, name),
+                None => begins(&no, name),
+            });
+            if option.undone {
+                undone.insert(option.at);
+            }
+            if let Some(typed) = long()
+                .next()
+                .filter(|_| yes.len().max(no.len()) <= TAKEN_BACK)
+            {
+                match typed.strip_prefix("no-") {
+                    Some(typed) => no.push(typed.to_owned()),
+                    None => yes.push(typed.to_owned()),
+                }
+            }
+        }
+        for found in &mut self.found {
+            found.undone = undone.contains(&found.at);
+        }
+    }
+
     /// Whether an option sets this.
     pub fn sets(&self, wanted: Set) -> bool {
-        self.found
-            .iter()
-            .any(|found| found.spec.sets.contains(&wanted))
+        let counts = |found: &&Found| !(found.undone && wanted == Set::Stop);
+        let mut found = self.found.iter().filter(counts);
+        found.any(|found| found.spec.sets.contains(&wanted))
     }
 }
 
@@ -127,8 +170,12 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         reading: &mut reading,
     }
     .run();
+    reading.take_back();
     reading
 }
+
+/// Options that take others back, as far as they are told apart.
+const TAKEN_BACK: usize = 64;
 
 struct Reader<'w> {
     words: &'w [Word],
@@ -545,11 +592,15 @@ impl Reader<'_> {
     }
 
     fn seen(&mut self, names: Vec<Cow<'static, str>>, value: Option<Word>, at: usize, sure: bool) {
+        let typed = names.first();
+        let open = matches!(typed, Some(Cow::Owned(name)) if name.starts_with("--"));
         self.reading.options.push(Opt {
             names,
             value,
             at,
             sure,
+            open,
+            undone: false,
         });
     }
 
@@ -572,6 +623,7 @@ impl Reader<'_> {
                 spec,
                 at,
                 value: None,
+                undone: false,
             });
             return self.command();
         }
@@ -621,7 +673,12 @@ impl Reader<'_> {
             self.reading.chosen.push(value.at);
             self.ended = false;
         }
-        self.reading.found.push(Found { spec, at, value });
+        self.reading.found.push(Found {
+            spec,
+            at,
+            value,
+            undone: false,
+        });
         if let Some(module) = module {
             self.skip_before(at);
             self.reading.rest = Some(module);
