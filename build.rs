@@ -142,6 +142,7 @@ impl Tables {
             ("into", false),
             ("optional", false),
             ("binaries", false),
+            ("kinds", false),
             ("gitignore", false),
             ("dockerignore", false),
             ("lands", false),
@@ -630,7 +631,7 @@ const STARTS: [&str; 9] = [
     "parallel",
     "opaque",
 ];
-const STYLES: [&str; 5] = ["gnu", "single", "plain", "bundle", "posix"];
+const STYLES: [&str; 6] = ["gnu", "single", "plain", "bundle", "letters", "posix"];
 
 fn one_of(name: &str, known: &[&str]) -> Result<String> {
     if known.contains(&name) {

@@ -61,6 +61,9 @@ pub struct Entry {
     pub optional: bool,
     /// The word that it runs may be a program that the project has installed (`yarn eslint`).
     pub binaries: bool,
+    /// Its subcommands are kinds of things: in any case, several with commas, a name or a version behind them
+    /// (`kubectl get pods,Secret/x`).
+    pub kinds: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
@@ -149,6 +152,8 @@ pub enum Style {
     Plain,
     /// As GNU, and the first word is a cluster without a dash (`tar xf`).
     Bundle,
+    /// As GNU, and every word without a dash is a cluster, whose letters mean what they say without one (`ps aux`).
+    Letters,
     /// As GNU, and options end at the first operand.
     Posix,
 }

@@ -190,6 +190,7 @@ static NOWHERE: Entry = Entry {
     into: false,
     optional: false,
     binaries: false,
+    kinds: false,
     gitignore: false,
     dockerignore: false,
     lands: false,

@@ -231,7 +231,9 @@ impl Reader<'_> {
                 && self.spec(prefix.get(..2).unwrap_or("")).is_some()
             {
                 self.cluster(word, at, 1);
-            } else if at == 1 && style == Style::Bundle && !prefix.contains('/') {
+            } else if (at == 1 && style == Style::Bundle || style == Style::Letters)
+                && !prefix.contains('/')
+            {
                 self.cluster(word, at, 0);
             } else {
                 if prefix.is_empty() && !pure {
@@ -289,7 +291,9 @@ impl Reader<'_> {
             && !entry.subs.is_empty()
             && !self.ended
         {
-            if let Some(sub) = text.and_then(|text| entry.sub(text)) {
+            if let Some(sub) =
+                text.and_then(|text| kinds(entry, text).next().or_else(|| entry.sub(text)))
+            {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
                 self.reading.hidden = self
@@ -539,7 +543,11 @@ impl Reader<'_> {
             buffer.push_str(sign);
             buffer.push(letter);
             let after = skip + offset + letter.len_utf8();
-            let Some(spec) = self.spec(&buffer) else {
+            // `ps e` is not `ps -e`.
+            let bare = (skip == 0 && self.style() == Style::Letters)
+                .then(|| self.spec(buffer.get(1..).unwrap_or("")))
+                .flatten();
+            let Some(spec) = bare.or_else(|| self.spec(&buffer)) else {
                 self.unlisted(buffer.clone(), None, at, letter.is_ascii_alphanumeric());
                 continue;
             };
@@ -706,6 +714,15 @@ impl Reader<'_> {
         self.role(self.at, Role::Option);
         self.at += 1;
     }
+}
+
+/// The kinds that a word lists: `pods,Secret/x,secrets.v1.`.
+pub(super) fn kinds(entry: &'static Entry, text: &str) -> impl Iterator<Item = &'static Entry> {
+    let listed = entry.kinds.then(|| text.split(',')).into_iter().flatten();
+    listed.filter_map(|kind| {
+        let name = kind.split(['/', '.']).next().unwrap_or("");
+        entry.sub(&name.to_ascii_lowercase())
+    })
 }
 
 /// The word without its first bytes, which are text.

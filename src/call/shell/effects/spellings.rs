@@ -3,7 +3,7 @@
 //! In: a [`Reading`]. Out: other names of single words, and other words in the place of some. Patterns are compared
 //! with each of them, so that a rule need not know which one was typed.
 
-use super::reading::Reading;
+use super::reading::{Reading, kinds};
 use super::{Role, Spelling};
 use crate::call::programs::{Entry, Kind};
 use crate::call::word::Word;
@@ -34,6 +34,11 @@ pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str
             continue;
         }
         let before = level.checked_sub(1).and_then(|before| levels.get(before));
+        // `get pods,secrets` gets both.
+        if let Some((above, _)) = before {
+            let all = kinds(above, typed(*at)).flat_map(|kind| kind.names.texts());
+            names.extend(all.map(|name| (*at, name)));
+        }
         let own = before.map(|(_, from)| (*from, format!("{} {}", typed(*from), typed(*at))));
         match own {
             // `docker image rm` chose what `docker rmi` is.

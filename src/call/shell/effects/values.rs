@@ -707,6 +707,9 @@ impl<'w> Judge<'w> {
             return self.escalate("its filter cannot be computed: it may read files", at);
         }
         let shown = word.shown();
+        if reads_environment(&shown) {
+            self.escalate("its filter reads the environment", at);
+        }
         let start = shown.trim_start();
         if ["import", "include", "module"].iter().any(|word| {
             start
@@ -793,6 +796,21 @@ fn numbered(word: &Word) -> Option<String> {
         _ => None,
     });
     texts.collect()
+}
+
+/// `env.X` and `$ENV` of `jq`, `env(X)` and `strenv(X)` of `yq`; not `.env`, `"env"`, `{env: …}`.
+fn reads_environment(filter: &str) -> bool {
+    filter.match_indices("env").any(|(at, _)| {
+        let (before, after) = (
+            filter.get(..at).unwrap_or(""),
+            filter.get(at + 3..).unwrap_or(""),
+        );
+        let before = before.strip_suffix("str").unwrap_or(before);
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        !before.ends_with(|c| name(c) || matches!(c, '.' | '"' | '$'))
+            && (!after.starts_with(|c| name(c) || c == '"') || after.starts_with("subst"))
+            && !after.trim_start().starts_with(':')
+    }) || filter.contains("$ENV")
 }
 
 /// A path seen from a folder.
