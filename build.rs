@@ -553,13 +553,14 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 50] = [
+const KINDS: [&str; 51] = [
     "text",
     "maybe",
     "read",
     "read-below",
     "read-shown",
     "names",
+    "backup",
     "write",
     "both",
     "both-below",

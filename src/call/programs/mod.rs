@@ -198,6 +198,8 @@ pub enum Kind {
     ReadBelow,
     /// All below it but dot files is read.
     ReadShown,
+    /// How copies are named (`sed -i.bak`): a `*` is the name, a slash leads to another folder.
+    Backup,
     /// A file that names others: they are read too.
     Names,
     /// A path that is written, created, changed or deleted.

@@ -111,6 +111,24 @@ impl<'w> Judge<'w> {
             Kind::Read => path(self, Mode::Read, self.reach(false, true)),
             Kind::ReadBelow => path(self, Mode::Read, self.reach(true, true)),
             Kind::ReadShown => path(self, Mode::Read, self.reach(true, false)),
+            Kind::Backup => {
+                if word.text().is_some_and(|text| !text.contains(['/', '*'])) {
+                    return;
+                }
+                self.escalate("names its copies in a way of its own", naming);
+                if let Some((folder, _)) = word.prefix().rsplit_once('/') {
+                    let folder = if folder.is_empty() { "/" } else { folder };
+                    let folder = Word::known(folder, word.span);
+                    self.path(
+                        &folder,
+                        at,
+                        Some(naming),
+                        Mode::Write,
+                        Reach::SomethingBelow,
+                        true,
+                    );
+                }
+            }
             Kind::Names => {
                 path(self, Mode::Read, Reach::Itself);
                 let names = format!("<names in {}>", word.shown());
