@@ -143,6 +143,7 @@ impl Tables {
             ("optional", false),
             ("binaries", false),
             ("kinds", false),
+            ("dashes", false),
             ("gitignore", false),
             ("dockerignore", false),
             ("lands", false),
@@ -553,7 +554,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 51] = [
+const KINDS: [&str; 53] = [
     "text",
     "maybe",
     "read",
@@ -596,6 +597,8 @@ const KINDS: [&str; 51] = [
     "module",
     "split",
     "verb",
+    "goal",
+    "console",
     "target",
     "repository",
     "image",

@@ -64,6 +64,8 @@ pub struct Entry {
     /// Its subcommands are kinds of things: in any case, several with commas, a name or a version behind them
     /// (`kubectl get pods,Secret/x`).
     pub kinds: bool,
+    /// What it starts stands behind `--`.
+    pub dashes: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
@@ -272,6 +274,10 @@ pub enum Kind {
     Split,
     /// A word that chooses what a runner does: options before it are no words of a pattern (`make -s deploy`).
     Verb,
+    /// One more word that chooses what a runner does (`gradle build publish`); `harmless` lists those that need no judgement.
+    Goal,
+    /// Code of a console, which hands lines to a shell (`!rm x`, `.shell rm x`).
+    Console,
     /// What a runner builds or runs: a path, or code from elsewhere (`pkg@version`, `https://…`, `npm:…`).
     Target,
     /// A remote by name, or written out: a host or a path (`git fetch https://…`).

@@ -191,6 +191,7 @@ static NOWHERE: Entry = Entry {
     optional: false,
     binaries: false,
     kinds: false,
+    dashes: false,
     gitignore: false,
     dockerignore: false,
     lands: false,

@@ -252,6 +252,9 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
+            if matches!(name, "BASH_ENV" | "ENV") && device(&value) {
+                self.opaque(format!("`{name}` runs what another command writes"), span);
+            }
             if super::assignments::is_prompt(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }

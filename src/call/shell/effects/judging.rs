@@ -111,6 +111,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
     judge.below = below;
     judge.hidden = hidden;
+    judge.commands = reading
+        .entries
+        .first()
+        .map_or(List::EMPTY, |entry| entry.commands);
 
     for (level, (entry, at)) in reading.entries.iter().zip(&reading.chosen).enumerate() {
         if let (Some(what), true) = (entry.escalates, level > 0) {

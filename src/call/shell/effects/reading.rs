@@ -196,8 +196,17 @@ impl Reader<'_> {
             let plain = self.ended || style == Style::Plain;
             let prefix = word.prefix();
             let pure = word.text().is_some();
+            let shell = self
+                .reading
+                .entry()
+                .is_some_and(|entry| entry.starts == Start::Shell);
             if plain {
                 self.operand(at);
+            } else if shell && matches!(word.text(), Some("-" | "+")) {
+                // `bash -c - 'rm x'`: no more options.
+                self.role(at, Role::Option);
+                self.ended = true;
+                self.at += 1;
             } else if prefix.starts_with("--") && style != Style::Single {
                 if prefix == "--" && pure {
                     self.role(at, Role::Option);
@@ -336,7 +345,7 @@ impl Reader<'_> {
                 self.reading.assignments.push(at);
                 return self.role(at, Role::Skipped);
             }
-            if self.reading.operands.len() >= entry.skip {
+            if self.reading.operands.len() >= entry.skip && (self.ended || !entry.dashes) {
                 return self.begin(at, entry);
             }
             self.reading.operands.push(at);

@@ -221,7 +221,7 @@ fn tricky_lines() {
         ("sed '/a/,/b/{s/x/y/;p}' f", "read f"),
         ("sed '1~2d;0,/x/s//y/;2q5' f", "read f"),
         ("sed 'a hello w' f", "read f"),
-        ("sed 'e' f", "read f, ! e"),
+        ("sed 'e' f", "read f, ! e, opaque"),
         ("sed 's/x/w/w  .env' f", "write! .env, read f"),
         ("sed 1W.env f", "write! .env, read f"),
         ("sed '1,3~k' f", "read f, ! 1,3~k"),

@@ -9,12 +9,17 @@ use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{self, Kind, List, Slot, Text};
 use crate::call::word::{Piece, Word};
 
+/// Lines of a console, and words of each, that are looked at.
+const CONSOLE: usize = 64;
+
 /// Gathers what a command does.
 pub(super) struct Judge<'w> {
     words: &'w [Word],
     /// The folder that relative operands start from.
     pub dir: Option<Word>,
     harmless: List<Text>,
+    /// Keys whose value is a command.
+    pub commands: List<Text>,
     /// Paths are reached with all below them.
     pub below: bool,
     /// Dot files are reached too.
@@ -31,6 +36,7 @@ impl<'w> Judge<'w> {
             words,
             dir,
             harmless,
+            commands: List::EMPTY,
             below: false,
             hidden: false,
             effects: Vec::new(),
@@ -272,6 +278,8 @@ impl<'w> Judge<'w> {
                     self.maybe(word, at);
                 }
             }
+            Kind::Goal => self.goal(word, at),
+            Kind::Console => self.console(word, at, naming),
             Kind::Target => self.target(word, at),
             Kind::Repository => self.repository(word, at, named),
             Kind::Image => self.image(word, at),
@@ -513,6 +521,10 @@ impl<'w> Judge<'w> {
                 }
                 scripts::Touch::Runs(script) => {
                     self.escalate("its script runs a command", at);
+                    if script.is_none() {
+                        let why = "its script runs a command that cannot be computed";
+                        self.starts.push((at, Starts::Opaque(why.to_owned())));
+                    }
                     if let Some(script) = script {
                         self.starts.push((
                             at,
@@ -624,6 +636,14 @@ impl<'w> Judge<'w> {
         if !harmless && !by_key {
             self.escalate(&format!("sets `{}`", key(&word.shown())), at);
         }
+        // `ssh -o 'ProxyCommand=rm x'`; what git's keys run is followed where they are known (`launch.rs`).
+        let shown = word.shown();
+        if let Some((_, command)) = shown.split_once(['=', ' ']).filter(|(name, _)| {
+            let name = name.trim().to_ascii_lowercase();
+            !name.contains('.') && self.commands.texts().any(|known| known == name)
+        }) {
+            self.script(&Word::known(command.trim(), word.span), at, false);
+        }
     }
 
     /// `python -m pip`: the module is a program that the table knows.
@@ -663,6 +683,47 @@ impl<'w> Judge<'w> {
             )),
         };
         self.starts.push((at, starts));
+    }
+
+    fn goal(&mut self, word: &Word, at: usize) {
+        self.assign(word, at);
+        let shown = word.shown();
+        let last = shown.rsplit(':').next().unwrap_or("");
+        let known = |known: &str| programs::fits(known, last);
+        if !shown.contains('=') && !self.harmless.is_empty() && !self.harmless.texts().any(known) {
+            self.escalate(&format!("also does `{shown}`"), at);
+        }
+    }
+
+    /// `!rm x`, `:!rm x`, `.shell rm x`, `\\! rm x`: lines that go to a shell. Other words may be paths.
+    fn console(&mut self, word: &Word, at: usize, naming: usize) {
+        self.escalate("runs code that is given in an option", naming);
+        let shown = word.shown();
+        let shells = [
+            "!",
+            "\\!",
+            ".shell ",
+            ".system ",
+            "shell ",
+            "system ",
+            "silent !",
+            "silent! !",
+        ];
+        for line in shown.lines().take(CONSOLE) {
+            let line = line.trim_start_matches([':', ' ', '\t', '%']);
+            let script = shells.iter().find_map(|shell| line.strip_prefix(shell));
+            let script = script.or_else(|| line.split_once('|').map(|(_, after)| after));
+            match script {
+                Some(script) => self.script(&Word::known(script.trim(), word.span), at, false),
+                None => {
+                    let ends = |c: char| c.is_whitespace() || "'\"(),;".contains(c);
+                    let words = line.split(ends).filter(|text| text.contains(['.', '/']));
+                    for text in words.take(CONSOLE) {
+                        self.maybe(&Word::known(text, word.span), at);
+                    }
+                }
+            }
+        }
     }
 
     /// A path of the project, or code from elsewhere.
