@@ -142,6 +142,8 @@ impl Tables {
             ("into", false),
             ("optional", false),
             ("binaries", false),
+            ("kinds", false),
+            ("dashes", false),
             ("gitignore", false),
             ("dockerignore", false),
             ("lands", false),
@@ -555,12 +557,14 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 49] = [
+const KINDS: [&str; 53] = [
     "text",
     "maybe",
     "read",
     "read-below",
     "read-shown",
+    "names",
+    "backup",
     "write",
     "both",
     "both-below",
@@ -596,6 +600,8 @@ const KINDS: [&str; 49] = [
     "module",
     "split",
     "verb",
+    "goal",
+    "console",
     "target",
     "repository",
     "image",
@@ -632,7 +638,7 @@ const STARTS: [&str; 9] = [
     "parallel",
     "opaque",
 ];
-const STYLES: [&str; 5] = ["gnu", "single", "plain", "bundle", "posix"];
+const STYLES: [&str; 6] = ["gnu", "single", "plain", "bundle", "letters", "posix"];
 
 fn one_of(name: &str, known: &[&str]) -> Result<String> {
     if known.contains(&name) {

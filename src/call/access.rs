@@ -128,6 +128,10 @@ pub struct Opt {
     pub at: usize,
     /// Whether it surely is this option; a guess (a cluster of an unknown program) is not.
     pub sure: bool,
+    /// A long option that nobody listed as it was typed: it may be the beginning of another (`--forc`).
+    pub open: bool,
+    /// An option behind it takes it back (`--staged --no-staged`).
+    pub undone: bool,
 }
 
 /// `NAME=value` before a program.

@@ -159,7 +159,11 @@ impl FileView {
             || word.pieces.iter().any(|piece| {
                 matches!(
                     piece,
-                    Piece::Unknown(_) | Piece::Below(_) | Piece::Digits | Piece::Hash
+                    Piece::Unknown(_)
+                        | Piece::Below(_)
+                        | Piece::Digits
+                        | Piece::Number
+                        | Piece::Hash
                 )
             })
         {

@@ -113,6 +113,14 @@ impl Glob {
             .collect()
     }
 
+    /// Whether it is literal text that starts with this text.
+    pub fn begins(&self, start: &str) -> bool {
+        let mut tokens = self.tokens.iter();
+        start
+            .chars()
+            .all(|c| tokens.next().is_some_and(|token| *token == Token::Char(c)))
+    }
+
     /// The shell glob that a word is: what cannot be computed of it is `*`.
     pub fn of_shell(word: &Word) -> Self {
         let mut out = Vec::new();
@@ -121,7 +129,9 @@ impl Glob {
                 Unit::Char(c) => out.push(Token::Char(c)),
                 Unit::Single => out.push(Token::One),
                 Unit::Class(class) => out.extend(class),
-                Unit::NoSlash | Unit::Digits | Unit::Hash | Unit::Any => out.push(Token::Star),
+                Unit::NoSlash | Unit::Digits | Unit::Number | Unit::Hash | Unit::Any => {
+                    out.push(Token::Star)
+                }
             }
         }
         out.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
@@ -296,6 +306,8 @@ pub(crate) enum Unit {
     NoSlash,
     /// One or more digits.
     Digits,
+    /// Any number of digits and minus signs.
+    Number,
     /// Any number of hexadecimal digits.
     Hash,
     /// Any characters.
@@ -318,6 +330,7 @@ impl Unit {
                     }
                 }
                 Piece::Digits => units.push(Self::Digits),
+                Piece::Number => units.push(Self::Number),
                 Piece::Hash => units.push(Self::Hash),
                 Piece::Below(_) => {
                     // `find x` names `x` itself as well.
@@ -333,7 +346,10 @@ impl Unit {
     }
 
     fn repeats(&self) -> bool {
-        matches!(self, Self::NoSlash | Self::Digits | Self::Hash | Self::Any)
+        matches!(
+            self,
+            Self::NoSlash | Self::Digits | Self::Number | Self::Hash | Self::Any
+        )
     }
 
     /// Whether some character is accepted by both.
@@ -343,6 +359,7 @@ impl Unit {
             Self::Any => true,
             Self::Single | Self::NoSlash => !matches!(token, Token::Char('/')),
             Self::Digits => ('0'..='9').any(|c| token.accepts(c, false)),
+            Self::Number => "-0123456789".chars().any(|c| token.accepts(c, fold)),
             Self::Hash => "0123456789abcdef".chars().any(|c| token.accepts(c, fold)),
             Self::Class(class) => match token {
                 Token::Char(c) => class.first().is_some_and(|own| own.accepts(*c, fold)),

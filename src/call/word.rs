@@ -18,6 +18,8 @@ pub enum Piece {
     Class(String),
     /// `$$`, `$UID`, `$?` …: one or more digits.
     Digits,
+    /// What arithmetic comes to: digits, a minus before them perhaps.
+    Number,
     /// The name of a git object: hexadecimal digits, or nothing where there is none.
     Hash,
     /// Some path below what stands before it, without `..`: a name that `find DIR` or `git ls-files` prints.
@@ -115,6 +117,7 @@ impl Word {
                 Piece::Star => out.push('*'),
                 Piece::One => out.push('?'),
                 Piece::Digits => out.push_str("$$"),
+                Piece::Number => out.push_str("<number>"),
                 Piece::Hash => out.push_str("<hash>"),
             }
         }

@@ -609,8 +609,30 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
         }
         best = best.max(fit);
     };
+    let undone = |at: usize| {
+        let mut undone = command.options.iter().filter(|option| option.undone);
+        stance == Stance::Loosens && undone.any(|option| option.at == at)
+    };
     for glob in alternatives {
         for option in &command.options {
+            // What a later option takes back is not surely there.
+            if option.undone && stance == Stance::Loosens {
+                if option
+                    .names
+                    .iter()
+                    .any(|name| glob.matches_text(name, false))
+                {
+                    note(Fit::MayUnknown, option.at);
+                }
+                continue;
+            }
+            // `--forc` may be the `--force` that the rule means.
+            let typed = option.names.first().filter(|_| option.open);
+            if let Some(typed) = typed
+                && glob.begins(typed)
+            {
+                note(Fit::MayPattern, option.at);
+            }
             if !option.sure && stance == Stance::Loosens {
                 if option
                     .names
@@ -637,6 +659,9 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
         for (at, word) in command.words.iter().enumerate().skip(1) {
             let role = command.roles.get(at).copied().unwrap_or(Role::Operand);
             if role == Role::Value || (role == Role::Rest && stance == Stance::Loosens) {
+                continue;
+            }
+            if undone(at) {
                 continue;
             }
             let text = word.text();

@@ -348,6 +348,13 @@ fn word_may(pieces: &[Piece], text: &str) -> bool {
         Piece::Digits | Piece::Hash => ends()
             .filter(|at| *at > 0 && text[..*at].bytes().all(|byte| byte.is_ascii_hexdigit()))
             .any(|at| word_may(rest, &text[at..])),
+        Piece::Number => ends()
+            .filter(|at| {
+                text[..*at]
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'-')
+            })
+            .any(|at| word_may(rest, &text[at..])),
         Piece::Star | Piece::Below(_) | Piece::Unknown(_) => {
             ends().any(|at| word_may(rest, &text[at..]))
         }

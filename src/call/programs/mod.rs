@@ -61,6 +61,11 @@ pub struct Entry {
     pub optional: bool,
     /// The word that it runs may be a program that the project has installed (`yarn eslint`).
     pub binaries: bool,
+    /// Its subcommands are kinds of things: in any case, several with commas, a name or a version behind them
+    /// (`kubectl get pods,Secret/x`).
+    pub kinds: bool,
+    /// What it starts stands behind `--`.
+    pub dashes: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
@@ -149,6 +154,8 @@ pub enum Style {
     Plain,
     /// As GNU, and the first word is a cluster without a dash (`tar xf`).
     Bundle,
+    /// As GNU, and every word without a dash is a cluster, whose letters mean what they say without one (`ps aux`).
+    Letters,
     /// As GNU, and options end at the first operand.
     Posix,
 }
@@ -193,6 +200,10 @@ pub enum Kind {
     ReadBelow,
     /// All below it but dot files is read.
     ReadShown,
+    /// How copies are named (`sed -i.bak`): a `*` is the name, a slash leads to another folder.
+    Backup,
+    /// A file that names others: they are read too.
+    Names,
     /// A path that is written, created, changed or deleted.
     Write,
     /// A path that is read and written.
@@ -263,6 +274,10 @@ pub enum Kind {
     Split,
     /// A word that chooses what a runner does: options before it are no words of a pattern (`make -s deploy`).
     Verb,
+    /// One more word that chooses what a runner does (`gradle build publish`); `harmless` lists those that need no judgement.
+    Goal,
+    /// Code of a console, which hands lines to a shell (`!rm x`, `.shell rm x`).
+    Console,
     /// What a runner builds or runs: a path, or code from elsewhere (`pkg@version`, `https://…`, `npm:…`).
     Target,
     /// A remote by name, or written out: a host or a path (`git fetch https://…`).

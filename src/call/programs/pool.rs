@@ -190,6 +190,8 @@ static NOWHERE: Entry = Entry {
     into: false,
     optional: false,
     binaries: false,
+    kinds: false,
+    dashes: false,
     gitignore: false,
     dockerignore: false,
     lands: false,

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::assignments::is_dangerous;
 use super::env::{Env, Value};
+use super::numbers::is_number;
 use super::parse::is_name;
 use super::script::{Input, Walker};
 use super::syntax::Origin;
@@ -94,7 +95,7 @@ impl Walker<'_> {
             }
             "unset" => {
                 for word in args {
-                    self.named(word, env);
+                    self.element(word, false, env);
                     match word.text() {
                         Some(text) if is_name(text) => {
                             env.set(text, Value::Unset);
@@ -109,6 +110,7 @@ impl Walker<'_> {
                     }
                 }
             }
+            "wait" if args.iter().all(is_number) => {}
             "read" | "mapfile" | "readarray" | "getopts" | "wait" | "vared" => {
                 self.names(name, args, env);
                 // Each line is a name below a folder, and so is the variable.
@@ -152,16 +154,9 @@ impl Walker<'_> {
             "let" => {
                 self.arithmetic = true;
                 for word in args {
-                    self.evaluated(word, env);
+                    self.expression(word, env);
                     match word.text() {
-                        Some(text) => {
-                            for name in text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                            {
-                                if is_name(name) {
-                                    set_name(env, name);
-                                }
-                            }
-                        }
+                        Some(text) => self.assigned_by(text, env),
                         None => env.set_some(),
                     }
                 }
@@ -170,6 +165,7 @@ impl Walker<'_> {
                 args.split_last()
                     .filter(|_| name == "[")
                     .map_or(args, |(_, rest)| rest),
+                false,
                 env,
             ),
             "set" => set_options(args, env),
@@ -233,6 +229,11 @@ impl Walker<'_> {
                     self.opaque("`eval` runs a text that cannot be computed", span);
                 }
                 self.via.push("eval".to_owned());
+                // `IFS=x eval '$c'`: they hold while it runs.
+                for assignment in assignments {
+                    let value = assignment.value.clone();
+                    env.hand_down(&assignment.name, Value::Known(value));
+                }
                 self.script(&text, origin, env, input);
                 self.via.pop();
                 env.lost |= !known;
@@ -326,7 +327,16 @@ impl Walker<'_> {
                 // `declare -a 'x=($(rm y))'`: a text in parentheses is read again.
                 self.again(&written, word.span, env);
             }
-            self.named(word, env);
+            // `export` wants plain names.
+            if !matches!(name, "export" | "readonly") {
+                self.named(word, env);
+            }
+            if has('n') {
+                self.named(&after_equals(word), env);
+            }
+            if has('i') {
+                self.expression(&after_equals(word), env);
+            }
             let prefix = word.prefix();
             let (target, value) = match prefix.split_once('=') {
                 Some((target, _)) => (target, Some(after_equals(word))),
@@ -353,6 +363,9 @@ impl Walker<'_> {
                 env.forget(bare);
             } else if has('l') || has('u') || has('c') || has('i') {
                 env.set_odd(bare);
+                if letters == "-i" {
+                    env.count(bare);
+                }
             } else if let Some(value) = value {
                 let value = if append || bare != target || has('a') || has('A') {
                     Value::Unknown
@@ -363,6 +376,7 @@ impl Walker<'_> {
             } else if has('a') || has('A') {
                 env.forget(bare);
             }
+            env.key(bare, has('A'));
             if name == "readonly" || has('r') {
                 env.freeze(bare);
             }
@@ -387,8 +401,16 @@ impl Walker<'_> {
             set_name(env, "OPTIND");
         }
         self.arithmetic |= name == "getopts";
-        for word in args {
-            self.named(word, env);
+        for (at, word) in args.iter().enumerate() {
+            let option = at
+                .checked_sub(1)
+                .and_then(|at| args.get(at))
+                .map(Word::prefix);
+            let taken = option.is_some_and(|text| text.starts_with('-') && text.ends_with(TAKES));
+            match name {
+                "read" | "mapfile" | "readarray" if !taken => self.named(word, env),
+                _ => drop(self.evaluated(word, env)),
+            }
             match word.text() {
                 // `read -raname`: wherever the options end, the rest may be a name.
                 Some(text) if text.starts_with('-') && text.len() < 64 => {
@@ -567,6 +589,9 @@ fn set_options(args: &[Word], env: &mut Env) {
         rest = after;
     }
 }
+
+/// The letters of `read` and `mapfile` whose value is the next word.
+const TAKES: &[char] = &['p', 't', 'n', 'N', 'd', 'u', 'i', 's', 'O', 'c', 'C'];
 
 /// `exit 1 2` is refused, and the shell goes on.
 fn quits(args: &[Word]) -> bool {

@@ -8,11 +8,12 @@ use super::assignments::is_dangerous;
 use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
 use super::launch::{more_starts, place_of_names};
+use super::numbers::is_number;
 use super::parse::is_name;
 use super::redirects::device;
 use super::script::{Input, Walker};
 use super::syntax::{Assign, Command as Written, Origin, Part, Raw, Tree, Value};
-use super::{names, words};
+use super::{names, numbers, words};
 use crate::call::access::{
     Assignment, Command, Cover, Escalation, HostAccess, Kind, Mode, PathAccess, Reach, Role,
     Touches, Trigger,
@@ -46,7 +47,7 @@ impl Walker<'_> {
     ) {
         for assign in assigns {
             self.parts(tree, assign.subscript.as_deref().unwrap_or_default(), env);
-            self.subscript(tree, assign.subscript.as_deref());
+            self.subscript(tree, assign.name, assign.subscript.as_deref(), env);
             match &assign.value {
                 Value::Scalar(raw) => self.parts(tree, &raw.parts, env),
                 Value::Array(all) => {
@@ -175,13 +176,18 @@ impl Walker<'_> {
         self.harmless = true;
         for assign in assigns {
             let name = tree.of(assign.name);
-            if matches!(name, "OPTIND" | "RANDOM" | "HISTCMD") || env.is_odd(name) {
-                self.arithmetic = true;
-            }
+            // What is `readonly` keeps its value, what is declared a number is one.
+            let fixed = matches!(env.value(name), Known::Known(word) if word != numbers::number());
+            let counts =
+                matches!(name, "OPTIND" | "RANDOM" | "HISTCMD") || env.is_odd(name) && !fixed;
+            self.arithmetic |= counts;
             let value = match &assign.value {
                 Value::Scalar(raw) if assign.subscript.is_none() => {
                     let value = words::value(tree, raw, env, true);
                     self.kept(&value);
+                    if counts {
+                        self.expression(&value, env);
+                    }
                     if assign.append {
                         let whole = appended(env, name, value);
                         if let Known::Known(word) = &whole {
@@ -195,14 +201,21 @@ impl Walker<'_> {
                 Value::Scalar(raw) => {
                     let value = words::value(tree, raw, env, true);
                     self.kept(&value);
-                    Known::Unknown
+                    let held = matches!(env.value(name), Known::Known(word) if is_number(&word));
+                    numbers_if(held && is_number(&value))
                 }
                 Value::Array(all) => {
+                    let mut all_numbers = !assign.append;
                     for raw in all {
                         let value = words::value(tree, raw, env, false);
                         self.kept(&value);
+                        all_numbers &= is_number(&value);
+                        // `([$x]=1)`: a subscript.
+                        if value.prefix().starts_with('[') && !env.is_keyed(name) {
+                            self.expression(&numbers::subscript_of(&value), env);
+                        }
                     }
-                    Known::Unknown
+                    numbers_if(all_numbers)
                 }
             };
             env.set(name, value);
@@ -239,6 +252,9 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
+            if matches!(name, "BASH_ENV" | "ENV") && device(&value) {
+                self.opaque(format!("`{name}` runs what another command writes"), span);
+            }
             if super::assignments::is_prompt(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }
@@ -618,6 +634,14 @@ fn is_assignment(tree: &Tree, raw: &Raw) -> bool {
             .split_once('=')
             .is_some_and(|(name, _)| is_name(name.strip_suffix('+').unwrap_or(name))),
         _ => false,
+    }
+}
+
+/// An array of numbers, or of what cannot be computed.
+fn numbers_if(all: bool) -> Known {
+    match all {
+        true => Known::Known(numbers::number()),
+        false => Known::Unknown,
     }
 }
 

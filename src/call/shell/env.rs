@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::assignments::{is_dangerous, is_prompt};
+use super::numbers;
 use super::script::Input;
 use super::syntax::{Command, Tree};
 use crate::call::word::Word;
@@ -78,6 +79,8 @@ pub(super) struct Var {
     pub exported: bool,
     /// An attribute (`declare -i`, `-l`, `readonly`) makes assignments do something else.
     pub odd: bool,
+    /// An array with keys (`declare -A`): its subscripts are texts.
+    pub keyed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +105,7 @@ impl Env {
                     value,
                     exported: true,
                     odd: false,
+                    keyed: false,
                 },
             );
         }
@@ -189,6 +193,7 @@ impl Env {
     pub fn hand_down(&mut self, name: &str, value: Value) {
         let old = self.vars.get(name);
         let odd = old.is_some_and(|var| var.odd);
+        let keyed = old.is_some_and(|var| var.keyed);
         let exported = old.is_some_and(|var| var.exported);
         let long = match &value {
             Value::Known(word) => {
@@ -196,7 +201,13 @@ impl Env {
             }
             _ => false,
         };
+        // What is declared to be a number stays one, until it is unset.
+        let counts =
+            |old: &Var| matches!(&old.value, Value::Known(word) if *word == numbers::number());
         let value = match value {
+            _ if odd && value != Value::Unset && old.is_some_and(counts) => {
+                Value::Known(numbers::number())
+            }
             _ if odd || long => Value::Unknown,
             // Where a value was written does not tell it from another.
             Value::Known(word) => Value::Known(Word {
@@ -211,6 +222,7 @@ impl Env {
                 value,
                 exported,
                 odd,
+                keyed,
             }),
         );
     }
@@ -244,8 +256,28 @@ impl Env {
                 value,
                 exported,
                 odd: true,
+                keyed: false,
             }),
         );
+    }
+
+    /// Whether it surely is an array with keys.
+    pub fn is_keyed(&self, name: &str) -> bool {
+        !self.lost && self.vars.get(name).is_some_and(|var| var.keyed)
+    }
+
+    /// Whether its subscripts are keys from here on.
+    pub fn key(&mut self, name: &str, keyed: bool) {
+        if let Some(var) = Rc::make_mut(&mut self.vars).get_mut(name) {
+            var.keyed = keyed;
+        }
+    }
+
+    /// From here on the name holds a number, whatever is assigned to it.
+    pub fn count(&mut self, name: &str) {
+        if let Some(var) = Rc::make_mut(&mut self.vars).get_mut(name) {
+            var.value = Value::Known(numbers::number());
+        }
     }
 
     /// The value stays, assignments to it fail or not.
@@ -339,9 +371,17 @@ impl Env {
                 match vars.get_mut(name) {
                     Some(ours) => {
                         if ours.value != theirs.value {
-                            ours.value = Value::Unknown;
+                            ours.value = match (&ours.value, &theirs.value) {
+                                (Value::Known(a), Value::Known(b))
+                                    if numbers::is_number(a) && numbers::is_number(b) =>
+                                {
+                                    Value::Known(numbers::number())
+                                }
+                                _ => Value::Unknown,
+                            };
                         }
                         ours.odd |= theirs.odd;
+                        ours.keyed &= theirs.keyed;
                         ours.exported &= theirs.exported;
                     }
                     None => {
@@ -445,6 +485,7 @@ impl Env {
                 },
                 exported: true,
                 odd: false,
+                keyed: false,
             }),
         );
         // A script that has assigned PWD itself gets it back.

@@ -10,9 +10,10 @@ use std::rc::Rc;
 use super::commands::Level;
 use super::effects::{self, Outcome, Starts};
 use super::env::{Env, Value};
+use super::numbers::{self, is_number};
 use super::parse::{self, DEEPEST};
 use super::script::{Input, Walker};
-use super::syntax::{Origin, Part, Tree};
+use super::syntax::{Operator, Origin, Parameter, Part, Tree};
 use super::words;
 use crate::call::programs;
 use crate::call::word::{Piece, Word};
@@ -22,10 +23,11 @@ use crate::source::Span;
 const TRAPS: usize = 8;
 
 impl Walker<'_> {
-    /// A word is evaluated as it stands.
-    pub fn evaluated(&mut self, word: &Word, env: &Env) {
+    /// A word is evaluated as it stands. Whether a command in it was told.
+    pub fn evaluated(&mut self, word: &Word, env: &Env) -> bool {
         let text = spelled(word);
-        if is_trap(&text) {
+        let trap = is_trap(&text);
+        if trap {
             self.opaque(
                 "a value is evaluated, and there is a command in it",
                 word.span,
@@ -35,47 +37,115 @@ impl Walker<'_> {
                 self.told.push(text);
             }
         }
+        trap
+    }
+
+    /// A word is an expression, or a name with a subscript: what it leads to is evaluated in its turn.
+    pub fn expression(&mut self, word: &Word, env: &Env) {
+        if !self.evaluated(word, env) {
+            self.settled(word, env);
+        }
+    }
+
+    fn settled(&mut self, word: &Word, env: &Env) {
+        if !numbers::is_settled_expression(word, env) {
+            let why = "arithmetic evaluates a value that cannot be computed";
+            self.opaque(why, word.span);
+        }
     }
 
     /// Arithmetic whose text is put together: `$((a[$x]))` where `x` holds `$(rm y)`.
     pub fn computed(&mut self, tree: &Tree, parts: &[Part], span: Span, env: &Env) {
-        let written = tree.of(span);
-        if written.contains('$') && !matches!(parts, [Part::Text(_)]) {
-            let word = words::heredoc(tree, parts, span, &mut env.clone());
-            self.evaluated(&word, env);
-        }
+        let word = words::heredoc(tree, parts, span, &mut env.clone());
+        self.expression(&word, env);
     }
 
-    /// The words of a test: some of its operators evaluate.
-    pub fn tested(&mut self, words: &[Word], env: &Env) {
-        for word in words {
+    /// The words of a test: some of its operators evaluate. Those of `[` want numbers as they are.
+    pub fn tested(&mut self, words: &[Word], double: bool, env: &Env) {
+        for (at, word) in words.iter().enumerate() {
             self.evaluated(word, env);
-            self.arithmetic |= match word.text() {
-                Some(text) => {
-                    matches!(text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v")
-                        || text.contains('[')
+            let operator = word.text().unwrap_or_default();
+            let compares = matches!(operator, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+            self.arithmetic |= compares || operator == "-v" || operator.contains('[');
+            let before = at.checked_sub(1).filter(|_| compares && double);
+            let after = (operator == "-v" || compares && double).then_some(at + 1);
+            for at in before.into_iter().chain(after) {
+                match words.get(at) {
+                    Some(word) if compares => self.expression(word, env),
+                    Some(word) => self.named(word, env),
+                    None => {}
                 }
-                None => false,
-            };
+            }
         }
     }
 
     /// A name that a command sets or looks at may have a subscript.
     pub fn named(&mut self, word: &Word, env: &Env) {
-        self.evaluated(word, env);
-        self.arithmetic |= word.text().is_none_or(|text| text.contains('['));
+        self.element(word, true, env);
     }
 
-    /// A subscript is evaluated unless it is a number, `@` or `*`.
-    pub fn subscript(&mut self, tree: &Tree, parts: Option<&[Part]>) {
-        self.arithmetic |= match parts {
-            None | Some([]) => false,
-            Some([Part::Text(span)]) => {
-                let text = tree.of(*span);
-                !matches!(text, "@" | "*") && !text.bytes().all(|byte| byte.is_ascii_digit())
-            }
-            Some(_) => true,
+    /// The same; `unset` takes a key for an expression as well.
+    pub fn element(&mut self, word: &Word, keys: bool, env: &Env) {
+        self.arithmetic |= word.text().is_none_or(|text| text.contains('['));
+        if self.evaluated(word, env) {
+            return;
+        }
+        let prefix = word.prefix();
+        let (name, assigns) = match prefix.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (prefix, word.text().is_some()),
         };
+        match name.split_once('[') {
+            Some((array, _)) if keys && env.is_keyed(array) => {}
+            Some((_, index)) if assigns => self.settled(&Word::known(index, word.span), env),
+            Some((array, _)) => self.settled(&effects::cut(word, array.len()), env),
+            None if assigns || is_number(word) => {}
+            None => {
+                let why = "a name that cannot be computed may have a subscript, which is evaluated";
+                self.opaque(why, word.span);
+            }
+        }
+    }
+
+    /// `${!x}`: the value is a name. `${!x*}` lists names that begin so.
+    pub fn indirect(&mut self, tree: &Tree, parameter: &Parameter, env: &Env) {
+        if matches!(parameter.operator, Operator::Other)
+            && tree.of(parameter.span).ends_with(['*', '@', '}'])
+            && parameter.operand.is_empty()
+        {
+            return;
+        }
+        let name = tree.of(parameter.name);
+        let spelling = tree.of(parameter.span);
+        let number = || name.parse::<usize>().ok()?.checked_sub(1);
+        let held = match (number(), &env.positional) {
+            (Some(at), Some(all)) => all.get(at).cloned().map_or(Value::Unset, Value::Known),
+            _ => env.value(name),
+        };
+        let span = tree.span(parameter.span);
+        match held {
+            Value::Known(word) => self.named(&Word { span, ..word }, env),
+            Value::Unknown => self.named(&Word::unknown(spelling, span, false), env),
+            Value::Unset => {}
+        }
+    }
+
+    /// A subscript is evaluated unless it is a number, `@` or `*`, or the array has keys.
+    pub fn subscript(&mut self, tree: &Tree, name: Span, parts: Option<&[Part]>, env: &Env) {
+        let Some(parts @ [first, ..]) = parts else {
+            return;
+        };
+        let plain = match (first, parts.len()) {
+            (Part::Text(span), 1) => {
+                let text = tree.of(*span);
+                matches!(text, "@" | "*") || text.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            _ => false,
+        };
+        self.arithmetic |= !plain;
+        if !plain && !env.is_keyed(tree.of(name)) {
+            self.computed(tree, parts, name, env);
+        }
     }
 
     /// A word is kept in a variable, or handed to what may keep it.

@@ -16,6 +16,7 @@ mod evaluated;
 mod launch;
 mod lex;
 mod names;
+mod numbers;
 mod outline;
 mod output;
 mod parse;

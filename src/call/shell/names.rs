@@ -321,6 +321,15 @@ fn ending(names: Word, end: Option<&str>) -> Word {
 
 /// The words of a simple command whose output goes where it is looked for.
 fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
+    let own = command.redirects.iter().all(|redirect| {
+        tree.of(redirect.span).starts_with('2')
+            && !matches!(redirect.what, Target::From(_) | Target::Read(_))
+    });
+    own.then(|| reading(tree, command, env)).flatten()
+}
+
+/// The same, wherever it reads from.
+pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     if env.within >= NESTED {
         return None;
     }
@@ -331,10 +340,10 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     else {
         return None;
     };
-    let kept = command.redirects.iter().all(|redirect| {
-        tree.of(redirect.span).starts_with('2')
-            && !matches!(redirect.what, Target::From(_) | Target::Read(_))
-    });
+    let kept = command
+        .redirects
+        .iter()
+        .all(|redirect| tree.of(redirect.span).starts_with(['2', '<']));
     let Some([Part::Text(program)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
         return None;
     };

@@ -11,7 +11,7 @@ use super::parse::{self, DEEPEST};
 use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
-use super::{Scene, words};
+use super::{Scene, numbers, words};
 use crate::call::access::{Access, Kind};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -480,9 +480,9 @@ impl<'s> Walker<'s> {
             Shape::ArithmeticFor { head, span, body } => {
                 self.parts(tree, head, env);
                 self.computed(tree, head, *span, env);
-                self.assigned_by(tree, *span, env);
+                self.assigned_by(tree.of(*span), env);
                 self.repeat(env, |walker, env| {
-                    walker.assigned_by(tree, *span, env);
+                    walker.assigned_by(tree.of(*span), env);
                     walker.via.push("loop body".to_owned());
                     walker.list(tree, body, env, input);
                     walker.via.pop();
@@ -493,7 +493,7 @@ impl<'s> Walker<'s> {
                 self.harmless = true;
                 self.parts(tree, parts, env);
                 self.computed(tree, parts, *span, env);
-                self.assigned_by(tree, *span, env);
+                self.assigned_by(tree.of(*span), env);
             }
             Shape::Test(raws) => {
                 self.harmless = true;
@@ -504,7 +504,7 @@ impl<'s> Walker<'s> {
                 for raw in raws {
                     found.push(words::value(tree, raw, env, false));
                 }
-                self.tested(&found, env);
+                self.tested(&found, true, env);
             }
             Shape::Function { name, body } => self.define(tree, *name, body, env),
             Shape::Coproc { name, body } => {
@@ -660,8 +660,13 @@ impl<'s> Walker<'s> {
                 env.forget("REPLY");
             }
             let before = env.clone();
+            // `for i in $(seq 9)`.
+            let numbers = !values.is_empty() && values.iter().all(numbers::is_number);
             self.repeat(env, |walker, env| {
-                env.forget(name);
+                match numbers {
+                    true => env.set(name, Value::Known(numbers::number())),
+                    false => env.forget(name),
+                }
                 walker.list(tree, body, env, input);
             });
             *env = self.merge(before, env.clone());
@@ -820,7 +825,7 @@ impl<'s> Walker<'s> {
                 Part::Arithmetic(parts, span) => {
                     self.parts(tree, parts, env);
                     self.computed(tree, parts, *span, env);
-                    self.assigned_by(tree, *span, env);
+                    self.assigned_by(tree.of(*span), env);
                 }
                 Part::Array(raws) => {
                     for raw in raws {
@@ -834,10 +839,15 @@ impl<'s> Walker<'s> {
                         env,
                     );
                     self.parts(tree, &parameter.operand, env);
-                    self.subscript(tree, parameter.subscript.as_deref());
+                    self.subscript(tree, parameter.name, parameter.subscript.as_deref(), env);
                     let spelling = tree.of(parameter.span);
                     let offset = parameter.operator == Operator::Other && spelling.contains(':');
                     self.arithmetic |= offset || parameter.indirect;
+                    let before = tree.of(Span::new(parameter.span.start, parameter.name.end));
+                    let rest = spelling.get(before.len()..).unwrap_or_default();
+                    if offset && (rest.starts_with(':') || rest.contains("]:")) {
+                        self.computed(tree, &parameter.operand, parameter.span, env);
+                    }
                     if !offset && !parameter.operand.is_empty() && spelling.contains('[') {
                         // `${x:=text}`: what stands there may be kept.
                         let mut scratch = env.clone();
@@ -852,16 +862,8 @@ impl<'s> Walker<'s> {
                         let span = tree.span(parameter.span);
                         self.opaque("${…@P} runs the commands in a value", span);
                     }
-                    if parameter.indirect {
-                        let word = match env.value(tree.of(parameter.name)) {
-                            Value::Known(word) => word,
-                            _ => continue,
-                        };
-                        let word = Word {
-                            span: tree.span(parameter.span),
-                            ..word
-                        };
-                        self.evaluated(&word, env);
+                    if parameter.indirect && parameter.subscript.is_none() {
+                        self.indirect(tree, parameter, env);
                     }
                 }
                 Part::Command(substitution) => {
@@ -892,24 +894,22 @@ impl<'s> Walker<'s> {
         }
     }
 
-    /// `x=1`, `i++` in arithmetic: the names in it hold what they held, or not.
-    fn assigned_by(&mut self, tree: &Tree, span: Span, env: &mut Env) {
-        let text = tree.of(span);
-        let names = || {
-            text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .filter(|name| parse::is_name(name))
-        };
-        let assigns = text.contains('=') || text.contains("++") || text.contains("--");
+    /// `x=1`, `i++` in arithmetic: what it assigns are numbers.
+    pub fn assigned_by(&mut self, text: &str, env: &mut Env) {
+        let names = text
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|name| parse::is_name(name));
         let number = |name: &str| {
             matches!(env.value(name), Value::Known(word)
                 if word.text().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit())))
         };
-        self.arithmetic |= !names().all(number) || text.contains(['`', '{', '[']);
-        if assigns {
-            for name in names() {
-                if env.touched(name) || super::assignments::is_dangerous(name) {
-                    env.forget(name);
-                }
+        self.arithmetic |= !names.clone().all(number) || text.contains(['`', '{', '[']);
+        let (assigned, surely) = numbers::assigned(text);
+        for name in assigned {
+            let kept = matches!(env.value(name), Value::Known(word) if numbers::is_number(&word));
+            match surely || kept {
+                true => env.set(name, Value::Known(numbers::number())),
+                false => env.forget(name),
             }
         }
     }

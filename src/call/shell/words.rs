@@ -6,7 +6,7 @@
 use super::env::{Env, Value};
 use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
-use super::{arithmetic, names, printed};
+use super::{arithmetic, names, numbers, printed};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -39,7 +39,14 @@ pub(super) fn words(tree: &Tree, raw: &Raw, env: &mut Env) -> Vec<Word> {
             }
         }
         Braces::TooMany => {
-            expander.unknown(tree.of(raw.span), false);
+            let text = tree.of(raw.span);
+            match text
+                .bytes()
+                .all(|byte| matches!(byte, b'{' | b'}' | b'.' | b'-' | b'0'..=b'9'))
+            {
+                true => expander.piece(Piece::Number),
+                false => expander.unknown(text, false),
+            }
             expander.splits = true;
             expander.finish();
         }
@@ -372,6 +379,9 @@ impl<'e> Expander<'e> {
             // A process substitution becomes the path of a pipe.
             self.text("/dev/fd/");
             self.piece(Piece::Digits);
+        } else if reads && numbers::prints_number(tree, list, self.env) {
+            self.piece(Piece::Number);
+            self.splits |= self.splitting && !quoted;
         } else {
             self.unknown(spelling, quoted);
         }
@@ -394,7 +404,7 @@ impl<'e> Expander<'e> {
             .and_then(|text| arithmetic::evaluate(text, self.env))
         {
             Some(number) => self.text(&number.to_string()),
-            None => self.unknown(self.tree.of(span), true),
+            None => self.piece(Piece::Number),
         }
     }
 
@@ -416,14 +426,28 @@ impl<'e> Expander<'e> {
             return self.known(&Word::known(text, self.span), quoted, spelling);
         }
         if parameter.indirect || matches!(parameter.operator, Operator::Other | Operator::Prompt) {
+            // The indices of an array: numbers, unless it has keys.
+            let indices = parameter.indirect && parameter.subscript.is_some();
+            if indices && self.env.touched(name) && !self.env.is_keyed(name) {
+                self.piece(Piece::Number);
+                self.splits |= self.splitting;
+                return;
+            }
             // `${!x*}` and `${x[@]:1}` may be many words, quoted or not.
             self.unknown(spelling, quoted);
             self.splits |= self.splitting && spelling.contains('@');
             return;
         }
         if parameter.subscript.is_some() {
+            let elements = || match self.env.value(name) {
+                Value::Known(word) => numbers::is_number(&word) && word.text().is_none(),
+                _ => false,
+            };
             if parameter.length {
                 self.piece(Piece::Digits);
+            } else if elements() && parameter.operator == Operator::None {
+                self.piece(Piece::Number);
+                self.splits |= self.splitting && spelling.contains(['@', '*']);
             } else {
                 self.unknown(spelling, quoted);
                 self.splits |= self.splitting && spelling.contains('@');

@@ -69,6 +69,8 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
         value: value.clone(),
         at,
         sure: sure && long,
+        open: name.starts_with("--"),
+        undone: false,
     });
     if !long {
         for letter in name.chars().skip(1).filter(|c| c.is_ascii_alphanumeric()) {
@@ -77,6 +79,8 @@ fn guess(word: &Word, at: usize, options: &mut Vec<Opt>) -> Option<Word> {
                 value: None,
                 at,
                 sure: false,
+                open: false,
+                undone: false,
             });
         }
         // `-I/path`, `-ofile`.
@@ -107,6 +111,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
     judge.below = below;
     judge.hidden = hidden;
+    judge.commands = reading
+        .entries
+        .first()
+        .map_or(List::EMPTY, |entry| entry.commands);
 
     for (level, (entry, at)) in reading.entries.iter().zip(&reading.chosen).enumerate() {
         if let (Some(what), true) = (entry.escalates, level > 0) {
@@ -123,6 +131,12 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
             judge.escalate("an option that is not known takes a path", *at);
         }
         judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
+    }
+    for option in reading.options.iter().filter(|option| !option.sure) {
+        let computed = words.get(option.at).filter(|word| word.text().is_none());
+        if computed.is_some_and(|word| reading.may_do_more(word.prefix())) {
+            judge.escalate("an option that cannot be computed", option.at);
+        }
     }
     if let Some(at) = reading.hidden {
         judge.escalate(
@@ -446,8 +460,9 @@ fn only_reads(reading: &Reading, out: &Outcome) -> bool {
     let mut set = reading
         .found
         .iter()
-        .flat_map(|found| found.spec.sets)
-        .filter_map(|set| match set {
+        .flat_map(|found| found.spec.sets.iter().map(|set| (set, found.undone)))
+        .filter_map(|(set, undone)| match set {
+            Set::Does(Does::Nothing | Does::Reads | Does::Connects) if undone => None,
             Set::Does(does) => Some(*does),
             _ => None,
         });

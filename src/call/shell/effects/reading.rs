@@ -7,6 +7,7 @@ use super::{Opt, Role};
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// An option of the table, found among the words.
 pub(super) struct Found {
@@ -14,6 +15,8 @@ pub(super) struct Found {
     /// Index of the word it stands in.
     pub at: usize,
     pub value: Option<Value>,
+    /// A later option takes it back.
+    pub undone: bool,
 }
 
 /// The value of an option.
@@ -65,16 +68,75 @@ impl Reading {
     pub fn replaced(&self) -> Option<(Slot, usize)> {
         let all = self.found.iter().flat_map(|found| {
             found.spec.sets.iter().filter_map(|set| match set {
-                Set::Rest(slot) => Some((*slot, found.at)),
+                Set::Rest(slot) => Some((*slot, found.at, found.undone)),
                 _ => None,
             })
         });
-        all.rev().max_by_key(|(slot, _)| {
+        let writes = |slot: &Slot| {
             matches!(
                 slot.kind,
                 Kind::Write | Kind::WriteBelow | Kind::WriteInto | Kind::Both | Kind::BothBelow
             )
+        };
+        all.rev()
+            .filter(|(slot, _, undone)| writes(slot) || !undone)
+            .max_by_key(|(slot, _, _)| writes(slot))
+            .map(|(slot, at, _)| (slot, at))
+    }
+
+    /// Whether a word that begins so, the rest unknown, may be an option that does more than the program by itself.
+    pub fn may_do_more(&self, prefix: &str) -> bool {
+        let long = prefix.starts_with("--");
+        let fits = |name: &str| match long {
+            true => name.starts_with(prefix),
+            // More letters of a cluster, or all of an option.
+            false => name.len() == 2 || name.starts_with(prefix),
+        };
+        let mut specs = self.entries.iter().flat_map(|entry| entry.options);
+        specs.any(|spec| {
+            let plain = spec.slot == Slot::of(Kind::Text) && spec.escalates.is_none();
+            !(plain && spec.sets.is_empty()) && spec.names.texts().any(fits)
         })
+    }
+
+    /// Marks what a later option takes back: `--check --no-check`, `--no-verify --verify`. Either may be shortened.
+    fn take_back(&mut self) {
+        let (mut yes, mut no): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut undone = BTreeSet::new();
+        for option in self.options.iter_mut().rev() {
+            let long = || {
+                option
+                    .names
+                    .iter()
+                    .filter_map(|name| name.strip_prefix("--"))
+            };
+            let begins = |later: &[String], name: &str| {
+                later.len() > TAKEN_BACK || later.iter().any(|typed| name.starts_with(typed))
+            };
+            option.undone = long().any(|name| match name.strip_prefix("no-") {
+                Some(name) => begins(&yes, name),
+                None => begins(&no, name),
+            });
+            if option.undone {
+                undone.insert(option.at);
+            }
+            if let Some(typed) = long()
+                .next()
+                .filter(|_| yes.len().max(no.len()) <= TAKEN_BACK)
+            {
+                match typed.strip_prefix("no-") {
+                    Some(typed) => no.push(typed.to_owned()),
+                    None => yes.push(typed.to_owned()),
+                }
+            }
+        }
+        for found in &mut self.found {
+            found.undone = undone.contains(&found.at);
+        }
+        let stops = |found: &Found| !found.undone && found.spec.sets.contains(&Set::Stop);
+        if !self.found.iter().any(stops) {
+            self.settings.retain(|set| *set != Set::Stop);
+        }
     }
 
     /// Whether an option sets this.
@@ -123,8 +185,12 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         reading: &mut reading,
     }
     .run();
+    reading.take_back();
     reading
 }
+
+/// Options that take others back, as far as they are told apart.
+const TAKEN_BACK: usize = 64;
 
 struct Reader<'w> {
     words: &'w [Word],
@@ -147,8 +213,17 @@ impl Reader<'_> {
             let plain = self.ended || style == Style::Plain;
             let prefix = word.prefix();
             let pure = word.text().is_some();
+            let shell = self
+                .reading
+                .entry()
+                .is_some_and(|entry| entry.starts == Start::Shell);
             if plain {
                 self.operand(at);
+            } else if shell && matches!(word.text(), Some("-" | "+")) {
+                // `bash -c - 'rm x'`: no more options.
+                self.role(at, Role::Option);
+                self.ended = true;
+                self.at += 1;
             } else if prefix.starts_with("--") && style != Style::Single {
                 if prefix == "--" && pure {
                     self.role(at, Role::Option);
@@ -182,7 +257,9 @@ impl Reader<'_> {
                 && self.spec(prefix.get(..2).unwrap_or("")).is_some()
             {
                 self.cluster(word, at, 1);
-            } else if at == 1 && style == Style::Bundle && pure && !prefix.contains('/') {
+            } else if (at == 1 && style == Style::Bundle || style == Style::Letters)
+                && !prefix.contains('/')
+            {
                 self.cluster(word, at, 0);
             } else {
                 if prefix.is_empty() && !pure {
@@ -240,7 +317,9 @@ impl Reader<'_> {
             && !entry.subs.is_empty()
             && !self.ended
         {
-            if let Some(sub) = text.and_then(|text| entry.sub(text)) {
+            if let Some(sub) =
+                text.and_then(|text| kinds(entry, text).next().or_else(|| entry.sub(text)))
+            {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
                 self.reading.hidden = self
@@ -283,7 +362,7 @@ impl Reader<'_> {
                 self.reading.assignments.push(at);
                 return self.role(at, Role::Skipped);
             }
-            if self.reading.operands.len() >= entry.skip {
+            if self.reading.operands.len() >= entry.skip && (self.ended || !entry.dashes) {
                 return self.begin(at, entry);
             }
             self.reading.operands.push(at);
@@ -490,7 +569,11 @@ impl Reader<'_> {
             buffer.push_str(sign);
             buffer.push(letter);
             let after = skip + offset + letter.len_utf8();
-            let Some(spec) = self.spec(&buffer) else {
+            // `ps e` is not `ps -e`.
+            let bare = (skip == 0 && self.style() == Style::Letters)
+                .then(|| self.spec(buffer.get(1..).unwrap_or("")))
+                .flatten();
+            let Some(spec) = bare.or_else(|| self.spec(&buffer)) else {
                 self.unlisted(buffer.clone(), None, at, letter.is_ascii_alphanumeric());
                 continue;
             };
@@ -543,11 +626,15 @@ impl Reader<'_> {
     }
 
     fn seen(&mut self, names: Vec<Cow<'static, str>>, value: Option<Word>, at: usize, sure: bool) {
+        let typed = names.first();
+        let open = matches!(typed, Some(Cow::Owned(name)) if name.starts_with("--"));
         self.reading.options.push(Opt {
             names,
             value,
             at,
             sure,
+            open,
+            undone: false,
         });
     }
 
@@ -570,6 +657,7 @@ impl Reader<'_> {
                 spec,
                 at,
                 value: None,
+                undone: false,
             });
             return self.command();
         }
@@ -619,7 +707,12 @@ impl Reader<'_> {
             self.reading.chosen.push(value.at);
             self.ended = false;
         }
-        self.reading.find(Found { spec, at, value });
+        self.reading.find(Found {
+            spec,
+            at,
+            value,
+            undone: false,
+        });
         if let Some(module) = module {
             self.skip_before(at);
             self.reading.rest = Some(module);
@@ -647,6 +740,15 @@ impl Reader<'_> {
         self.role(self.at, Role::Option);
         self.at += 1;
     }
+}
+
+/// The kinds that a word lists: `pods,Secret/x,secrets.v1.`.
+pub(super) fn kinds(entry: &'static Entry, text: &str) -> impl Iterator<Item = &'static Entry> {
+    let listed = entry.kinds.then(|| text.split(',')).into_iter().flatten();
+    listed.filter_map(|kind| {
+        let name = kind.split(['/', '.']).next().unwrap_or("");
+        entry.sub(&name.to_ascii_lowercase())
+    })
 }
 
 /// The word without its first bytes, which are text.

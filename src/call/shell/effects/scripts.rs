@@ -300,6 +300,9 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
                     _ => None,
                 },
             )),
+            Token::Name("ENVIRON" | "SYMTAB") => {
+                out.push(Touch::Unclear("its program reads the environment"))
+            }
             Token::Name("getline") => {}
             Token::Name("ARGV") if assigned(tokens, at) => {
                 out.push(Touch::Unclear("its program chooses the files it reads"))

@@ -3,7 +3,7 @@
 //! In: a [`Reading`]. Out: other names of single words, and other words in the place of some. Patterns are compared
 //! with each of them, so that a rule need not know which one was typed.
 
-use super::reading::Reading;
+use super::reading::{Reading, kinds};
 use super::{Role, Spelling};
 use crate::call::programs::{Entry, Kind};
 use crate::call::word::Word;
@@ -34,6 +34,11 @@ pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str
             continue;
         }
         let before = level.checked_sub(1).and_then(|before| levels.get(before));
+        // `get pods,secrets` gets both.
+        if let Some((above, _)) = before {
+            let all = kinds(above, typed(*at)).flat_map(|kind| kind.names.texts());
+            names.extend(all.map(|name| (*at, name)));
+        }
         let own = before.map(|(_, from)| (*from, format!("{} {}", typed(*from), typed(*at))));
         match own {
             // `docker image rm` chose what `docker rmi` is.
@@ -75,12 +80,32 @@ pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str
     (names, spellings)
 }
 
+/// Goals of one runner that deny and ask are tried on.
+const GOALS: usize = 64;
+
 /// The branch or tag that each refspec of a push goes to: its name, and the name in full.
 pub(super) fn aims(reading: &Reading, words: &[Word]) -> Vec<(usize, String)> {
     let mut aims = Vec::new();
     let Some(operands) = reading.entry().and_then(|entry| entry.operands) else {
         return aims;
     };
+    // `gradle build publish` does what `gradle publish` does, and so does `cargo hack publish`.
+    if operands.rest.kind == Kind::Goal || operands.first.iter().any(|slot| slot.kind == Kind::Goal)
+    {
+        let sub = reading.chosen.last().copied().filter(|at| *at > 0);
+        let first = sub.or_else(|| reading.operands.first().copied());
+        let goals = reading
+            .operands
+            .iter()
+            .filter(|at| Some(**at) != first)
+            .take(GOALS);
+        for at in goals {
+            let text = words.get(*at).and_then(Word::text).unwrap_or("");
+            let last = text.rsplit(':').next().unwrap_or(text);
+            aims.extend(first.map(|first| (first, last.to_owned())));
+        }
+        return aims;
+    }
     if operands.rest.kind != Kind::Refspec {
         return aims;
     }

@@ -67,6 +67,9 @@ pub(super) fn starts(
                 .find(|found| found.spec.slot.kind == Kind::Leader);
             if let Some(value) = leader.and_then(|found| found.value.as_ref()) {
                 judge.leads(&value.word, value.at, rest.unwrap_or(end));
+            } else if let Some(word) = rest.filter(|_| reading.sets(Set::Script)) {
+                let args = Some(word + 1).filter(|at| *at < end);
+                judge.starts.push((word, Starts::Script { word, args }));
             } else if let Some(from) = rest {
                 let more = entry.starts == Start::WordsMore;
                 judge.starts.push((from, Starts::Words { from, end, more }));

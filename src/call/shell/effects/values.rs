@@ -10,12 +10,17 @@ use crate::call::path;
 use crate::call::programs::{self, Kind, List, Slot, Text};
 use crate::call::word::{Piece, Word};
 
+/// Lines of a console, and words of each, that are looked at.
+const CONSOLE: usize = 64;
+
 /// Gathers what a command does.
 pub(super) struct Judge<'w> {
     words: &'w [Word],
     /// The folder that relative operands start from.
     pub dir: Option<Word>,
     harmless: List<Text>,
+    /// Keys whose value is a command.
+    pub commands: List<Text>,
     /// Paths are reached with all below them.
     pub below: bool,
     /// Dot files are reached too.
@@ -32,6 +37,7 @@ impl<'w> Judge<'w> {
             words,
             dir,
             harmless,
+            commands: List::EMPTY,
             below: false,
             hidden: false,
             effects: Vec::new(),
@@ -119,6 +125,36 @@ impl<'w> Judge<'w> {
             Kind::Read => path(self, Mode::Read, self.reach(false, true)),
             Kind::ReadBelow => path(self, Mode::Read, self.reach(true, true)),
             Kind::ReadShown => path(self, Mode::Read, self.reach(true, false)),
+            Kind::Backup => {
+                if word.text().is_some_and(|text| !text.contains(['/', '*'])) {
+                    return;
+                }
+                self.escalate("names its copies in a way of its own", naming);
+                if let Some((folder, _)) = word.prefix().rsplit_once('/') {
+                    let folder = if folder.is_empty() { "/" } else { folder };
+                    let folder = Word::known(folder, word.span);
+                    self.path(
+                        &folder,
+                        at,
+                        Some(naming),
+                        Mode::Write,
+                        Reach::SomethingBelow,
+                        true,
+                    );
+                }
+            }
+            Kind::Names => {
+                path(self, Mode::Read, Reach::Itself);
+                let names = format!("<names in {}>", word.shown());
+                self.path(
+                    &Word::unknown(names, word.span, true),
+                    at,
+                    named,
+                    Mode::Read,
+                    Reach::Itself,
+                    true,
+                );
+            }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
             Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
             Kind::WriteInto => path(self, Mode::Write, Reach::SomethingBelow),
@@ -250,6 +286,8 @@ impl<'w> Judge<'w> {
                     self.maybe(word, at);
                 }
             }
+            Kind::Goal => self.goal(word, at),
+            Kind::Console => self.console(word, at, naming),
             Kind::Target => self.target(word, at),
             Kind::Repository => self.repository(word, at, named),
             Kind::Image => self.image(word, at),
@@ -455,8 +493,8 @@ impl<'w> Judge<'w> {
     }
 
     fn sed(&mut self, word: &Word, at: usize) {
-        match word.text() {
-            Some(text) => self.touches(scripts::sed(text), word, at),
+        match numbered(word) {
+            Some(text) => self.touches(scripts::sed(&text), word, at),
             None => self.escalate(
                 "its script cannot be computed: it may write files or run commands",
                 at,
@@ -465,8 +503,8 @@ impl<'w> Judge<'w> {
     }
 
     fn awk(&mut self, word: &Word, at: usize) {
-        match word.text() {
-            Some(text) => self.touches(scripts::awk(text), word, at),
+        match numbered(word) {
+            Some(text) => self.touches(scripts::awk(&text), word, at),
             None => self.escalate(
                 "its program cannot be computed: it may write files or run commands",
                 at,
@@ -491,6 +529,10 @@ impl<'w> Judge<'w> {
                 }
                 scripts::Touch::Runs(script) => {
                     self.escalate("its script runs a command", at);
+                    if script.is_none() {
+                        let why = "its script runs a command that cannot be computed";
+                        self.starts.push((at, Starts::Opaque(why.to_owned())));
+                    }
                     if let Some(script) = script {
                         self.starts.push((
                             at,
@@ -602,6 +644,14 @@ impl<'w> Judge<'w> {
         if !harmless && !by_key {
             self.escalate(&format!("sets `{}`", key(&word.shown())), at);
         }
+        // `ssh -o 'ProxyCommand=rm x'`; what git's keys run is followed where they are known (`launch.rs`).
+        let shown = word.shown();
+        if let Some((_, command)) = shown.split_once(['=', ' ']).filter(|(name, _)| {
+            let name = name.trim().to_ascii_lowercase();
+            !name.contains('.') && self.commands.texts().any(|known| known == name)
+        }) {
+            self.script(&Word::known(command.trim(), word.span), at, false);
+        }
     }
 
     /// `python -m pip`: the module is a program that the table knows.
@@ -641,6 +691,47 @@ impl<'w> Judge<'w> {
             )),
         };
         self.starts.push((at, starts));
+    }
+
+    fn goal(&mut self, word: &Word, at: usize) {
+        self.assign(word, at);
+        let shown = word.shown();
+        let last = shown.rsplit(':').next().unwrap_or("");
+        let known = |known: &str| programs::fits(known, last);
+        if !shown.contains('=') && !self.harmless.is_empty() && !self.harmless.texts().any(known) {
+            self.escalate(&format!("also does `{shown}`"), at);
+        }
+    }
+
+    /// `!rm x`, `:!rm x`, `.shell rm x`, `\\! rm x`: lines that go to a shell. Other words may be paths.
+    fn console(&mut self, word: &Word, at: usize, naming: usize) {
+        self.escalate("runs code that is given in an option", naming);
+        let shown = word.shown();
+        let shells = [
+            "!",
+            "\\!",
+            ".shell ",
+            ".system ",
+            "shell ",
+            "system ",
+            "silent !",
+            "silent! !",
+        ];
+        for line in shown.lines().take(CONSOLE) {
+            let line = line.trim_start_matches([':', ' ', '\t', '%']);
+            let script = shells.iter().find_map(|shell| line.strip_prefix(shell));
+            let script = script.or_else(|| line.split_once('|').map(|(_, after)| after));
+            match script {
+                Some(script) => self.script(&Word::known(script.trim(), word.span), at, false),
+                None => {
+                    let ends = |c: char| c.is_whitespace() || "'\"(),;".contains(c);
+                    let words = line.split(ends).filter(|text| text.contains(['.', '/']));
+                    for text in words.take(CONSOLE) {
+                        self.maybe(&Word::known(text, word.span), at);
+                    }
+                }
+            }
+        }
     }
 
     /// A path of the project, or code from elsewhere.
@@ -703,6 +794,9 @@ impl<'w> Judge<'w> {
             return self.escalate("its filter cannot be computed: it may read files", at);
         }
         let shown = word.shown();
+        if reads_environment(&shown) {
+            self.escalate("its filter reads the environment", at);
+        }
         let start = shown.trim_start();
         if ["import", "include", "module"].iter().any(|word| {
             start
@@ -779,6 +873,31 @@ pub(super) fn outside(word: &Word) -> bool {
         || prefix.starts_with("~/")
         || prefix.starts_with("../")
         || word.text() == Some("..")
+}
+
+/// A script, some number in the place of those that cannot be computed.
+fn numbered(word: &Word) -> Option<String> {
+    let texts = word.pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Digits | Piece::Number => Some("1"),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// `env.X` and `$ENV` of `jq`, `env(X)` and `strenv(X)` of `yq`; not `.env`, `"env"`, `{env: …}`.
+fn reads_environment(filter: &str) -> bool {
+    filter.match_indices("env").any(|(at, _)| {
+        let (before, after) = (
+            filter.get(..at).unwrap_or(""),
+            filter.get(at + 3..).unwrap_or(""),
+        );
+        let before = before.strip_suffix("str").unwrap_or(before);
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        !before.ends_with(|c| name(c) || matches!(c, '.' | '"' | '$'))
+            && (!after.starts_with(|c| name(c) || c == '"') || after.starts_with("subst"))
+            && !after.trim_start().starts_with(':')
+    }) || filter.contains("$ENV")
 }
 
 /// A path seen from a folder.
