@@ -532,10 +532,14 @@ impl<'a> Judge<'a> {
         if let Some(rule) = self.allowed_by(matched) {
             return Covered::Rule(rule);
         }
+        // A deny that only may fit takes no ask's place: with its own question answered, the access still needs cover.
         if matched.iter().any(|matched| {
             matched.lost.is_none()
-                && matched.fit.may()
-                && self.action(matched.rule) != Some(Verdict::Allow)
+                && match self.action(matched.rule) {
+                    Some(Verdict::Deny) => matched.fit == Fit::Must,
+                    Some(Verdict::Ask) => matched.fit.may(),
+                    Some(Verdict::Allow) | None => false,
+                }
         }) {
             return Covered::Nothing;
         }
