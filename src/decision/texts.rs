@@ -175,6 +175,15 @@ fn quoted(word: &str) -> Cow<'_, str> {
     }
 }
 
+/// A list in words: `a, b or c`.
+pub fn joined(all: &[String], last: &str) -> String {
+    match all.split_last() {
+        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        Some((end, _)) => end.clone(),
+        None => String::new(),
+    }
+}
+
 /// Long texts are cut: a record names its subject, it does not repeat a file.
 pub fn short(text: &str) -> String {
     const MOST: usize = 200;

@@ -279,7 +279,12 @@ fn because_of(
             Kind::Opaque(what) => ("not understood: ", what.clone()),
             _ => ("", "not understood".into()),
         },
-        BecauseOf::Unresolved => ("", "cannot be computed before it runs".into()),
+        BecauseOf::Unresolved => match &own.judged.access.kind {
+            Kind::Path(path) if path.reach == Reach::SomethingBelow && !path.path.is_unknown() => {
+                ("", "which names is not known before it runs".into())
+            }
+            _ => ("", "cannot be computed before it runs".into()),
+        },
         BecauseOf::Tier => (
             "no rule allows it, so it goes by the tier of ",
             format!("`{}`", told.call.tool),
