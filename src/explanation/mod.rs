@@ -6,6 +6,7 @@
 mod clearing;
 mod inputs;
 mod lookalike;
+mod near;
 mod pointing;
 mod trace;
 
@@ -21,6 +22,7 @@ use crate::source::Span;
 pub use clearing::{Unused, Voucher, Way};
 pub use inputs::{Inputs, PolicyFile, UsedFact};
 pub use lookalike::{Letter, Lookalike};
+pub use near::Near;
 pub use trace::{State, Step};
 
 /// Why a call was decided as it was.
@@ -57,6 +59,8 @@ pub struct Explained<'a> {
     pub certainty: Certainty,
     /// The rules that met it.
     pub rules: Vec<Met<'a>>,
+    /// The allow rules that nearly cover it, where one would have let it pass.
+    pub near: Vec<Near<'a>>,
     /// Why it does not simply pass.
     pub because: Vec<Because<'a>>,
     /// What lets it pass, where something does.
@@ -196,11 +200,15 @@ pub struct Pointed<'a> {
 impl<'a> Explanation<'a> {
     /// Explains a decision that was made of this matcher and this call.
     pub fn of(matcher: &'a Matcher, call: &'a Call, decision: &'a Decision) -> Self {
+        let near = near::Finder::new(matcher, call, decision);
         let accesses: Vec<Explained<'a>> = decision
             .judged
             .iter()
             .enumerate()
-            .map(|(at, judged)| explained(matcher, call, decision, at, judged))
+            .map(|(at, judged)| Explained {
+                near: near.near(at, judged),
+                ..explained(matcher, call, decision, at, judged)
+            })
             .collect();
         let obligations = decision
             .reasons
@@ -329,6 +337,7 @@ fn explained<'a>(
         subject: texts::subject(&judged.access, &call.tool),
         certainty: certainty(&judged.access),
         rules,
+        near: Vec::new(),
         because,
         cover,
         lookalike: match &judged.access.kind {
