@@ -293,8 +293,21 @@ impl<'a> Judge<'a> {
     fn leaning(&self) -> Option<String> {
         let mut subjects: Vec<String> = Vec::new();
         let mut more = 0;
-        let judged = self.judged.iter().zip(self.accesses);
-        for (_, access) in judged.filter(|(judged, _)| judged.covered == Covered::Tier) {
+        let leans = |at: usize| {
+            let judged = self.judged.get(at);
+            judged.is_some_and(|judged| judged.covered == Covered::Tier)
+        };
+        for (at, access) in self.accesses.iter().enumerate() {
+            // What would cover a command covers what it does with it.
+            let of_leaning = match &access.kind {
+                Kind::Path(path) => path.cover,
+                Kind::Host(host) => host.cover,
+                _ => Cover::Tool,
+            };
+            if !leans(at) || matches!(of_leaning, Cover::Command { at, naming: None } if leans(at))
+            {
+                continue;
+            }
             if subjects.len() == 3 {
                 more += 1;
                 continue;

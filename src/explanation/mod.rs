@@ -195,6 +195,8 @@ pub struct Pointed<'a> {
     pub place: &'a Place,
     /// The pattern in it, where it could be told.
     pub pattern: Option<Span>,
+    /// The words under `with` that are there.
+    pub with: Vec<Span>,
 }
 
 impl<'a> Explanation<'a> {
@@ -240,15 +242,11 @@ impl<'a> Explanation<'a> {
             place,
             pattern: access
                 .and_then(|access| pointing::pattern(self, place, rule, &reason.key, access)),
+            with: match (rule, access) {
+                (Some(rule), Some(access)) => pointing::with(self, place, rule, access),
+                _ => Vec::new(),
+            },
         })
-    }
-
-    /// The place of the rule that lets an access pass.
-    pub fn pointed_by(&self, rule: &'a Compiled, access: &Explained<'_>) -> Pointed<'a> {
-        Pointed {
-            place: &rule.rule.place,
-            pattern: pointing::pattern(self, &rule.rule.place, Some(rule), &rule.key, access),
-        }
     }
 
     /// The rule with this key.

@@ -232,6 +232,8 @@ impl Page {
             Some(pattern) => vec![label(pattern, "this matches"), label(whole, decides)],
             None => vec![label(whole, decides)],
         };
+        let with = pointed.with.iter().map(|span| label(*span, "with this"));
+        let labels: Vec<Label> = labels.into_iter().chain(with).collect();
         let picture = snippet(&labels, self.width, self.paint.0);
         self.out.push_str(&picture);
     }
@@ -298,7 +300,7 @@ impl Page {
                     .position(|other| other.is_like(&mark))
                     .unwrap_or(marks.len());
                 match marks.get_mut(at) {
-                    Some(other) => other.does.extend(mark.does),
+                    Some(other) => other.joins(mark),
                     None => marks.push(mark),
                 }
                 if let Some(last) = of.last_mut() {
