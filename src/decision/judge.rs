@@ -413,7 +413,12 @@ impl<'a> Judge<'a> {
                     self.rule_reason(rule, at, Verdict::Deny, false, None)
                 }
                 (Some(Verdict::Deny), Fit::MayPattern) => {
-                    let text = "a pattern in the call may stand for what this rule denies";
+                    let text = match self.accesses.get(at).map(|access| &access.kind) {
+                        Some(Kind::Path(path)) if path.path.text().is_some() => {
+                            "what lies below may be what this rule denies"
+                        }
+                        _ => "a pattern in the call may stand for what this rule denies",
+                    };
                     self.rule_reason(rule, at, Verdict::Ask, true, Some(text));
                 }
                 (Some(Verdict::Ask), fit) if fit.may() => {

@@ -131,6 +131,21 @@ impl<'a> Finder<'a> {
         })
     }
 
+    /// The rule that covers what a launcher starts, and not the launcher.
+    fn inner(&self, at: usize) -> Option<Near<'a>> {
+        let command = commands::command(&self.accesses, at)?;
+        let inner = command.inner?;
+        let Covered::Rule(rule) = self.decision.judged.get(inner)?.covered else {
+            return None;
+        };
+        let covers = texts::subject(self.accesses.get(inner)?, "");
+        let launcher = command.words.first()?.shown();
+        Some(Near {
+            rule: self.matcher.rules.get(rule)?,
+            why: format!("it covers `{covers}`, and not the `{launcher}` before it"),
+        })
+    }
+
     fn command(&self, at: usize) -> Vec<Near<'a>> {
         let Some(spelled) = Spelled::of(&self.accesses, at) else {
             return Vec::new();
@@ -139,18 +154,7 @@ impl<'a> Finder<'a> {
             commands::fit_spelled(own, &spelled, Stance::Loosens, &self.frame).fit == Fit::Must
         };
         let mut found = Vec::new();
-        let inner = commands::command(&self.accesses, at).and_then(|own| own.inner);
-        if let Some((inner, Covered::Rule(rule))) =
-            inner.and_then(|at| Some((at, self.decision.judged.get(at)?.covered.clone())))
-            && let (Some(rule), Some(access)) =
-                (self.matcher.rules.get(rule), self.accesses.get(inner))
-        {
-            let why = format!(
-                "it covers `{}`, not what starts that",
-                texts::subject(access, "")
-            );
-            found.push(Near { rule, why });
-        }
+        found.extend(self.inner(at));
         for rule in self.allows(self.matcher.command_rules().candidates(&spelled)) {
             let Judges::Commands(own) = &rule.rule.judges else {
                 continue;

@@ -412,7 +412,7 @@ impl Walker<'_> {
             );
         for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
-                what: format!("{name} was changed before it"),
+                what: format!("runs after {name} was changed"),
                 at: Trigger::Unnamed,
             });
         }

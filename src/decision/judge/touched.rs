@@ -103,14 +103,14 @@ impl Judge<'_> {
                 |why| format!("`{shown}` is protected: {why}"),
             );
             if forced {
-                text = format!(
-                    "`{}` may stand for, or reach, a protected file{}",
-                    path.path.shown(),
-                    set.reason
-                        .as_ref()
-                        .map(|why| format!(": {why}"))
-                        .unwrap_or_default()
-                );
+                let may = match path.path.text() {
+                    Some(text) => format!("something below `{text}` may be a protected file"),
+                    None => format!("`{}` may stand for a protected file", path.path.shown()),
+                };
+                text = match &set.reason {
+                    Some(why) => format!("{may}: {why}"),
+                    None => may,
+                };
             }
             self.reasons.push(Reason {
                 key: key.clone(),
