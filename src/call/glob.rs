@@ -6,7 +6,6 @@
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
 use super::word::{Piece, Word};
-use std::fmt::{self, Write};
 
 /// How a pattern and a word relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,30 +88,6 @@ pub fn same_folded(a: char, b: char) -> bool {
         return a.eq_ignore_ascii_case(&b);
     }
     a == b || a.to_lowercase().eq(b.to_lowercase()) || a.to_uppercase().eq(b.to_uppercase())
-}
-
-impl fmt::Display for Glob {
-    /// As a policy would spell it, but for backslashes.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for token in &self.tokens {
-            match token {
-                Token::Char(c) => f.write_char(*c)?,
-                Token::One => f.write_char('?')?,
-                Token::Star => f.write_char('*')?,
-                Token::Class { negated, ranges } => {
-                    f.write_str(if *negated { "[!" } else { "[" })?;
-                    for (from, to) in ranges {
-                        match from == to {
-                            true => f.write_char(*from)?,
-                            false => write!(f, "{from}-{to}")?,
-                        }
-                    }
-                    f.write_char(']')?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Glob {

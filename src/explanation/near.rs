@@ -14,6 +14,7 @@ use crate::matcher::located::{Frame, Located};
 use crate::matcher::paths::{self, Stance};
 use crate::matcher::{Compiled, Matcher};
 use crate::policy::glob::Fit;
+use crate::policy::patterns;
 use crate::policy::rule::{Commands, Hosts, Judges, Paths, Verdict};
 
 /// So many are told of one access.
@@ -301,6 +302,6 @@ fn near(rule: &Compiled, why: Vec<String>) -> Option<Near<'_>> {
 }
 
 fn spellings(all: &[Glob]) -> String {
-    let all: Vec<String> = all.iter().map(Glob::to_string).collect();
+    let all: Vec<String> = all.iter().map(patterns::spell).collect();
     all.join("|")
 }

@@ -6,7 +6,6 @@
 use super::{Explained, Explanation};
 use crate::call::access::{Access, Kind};
 use crate::call::files::FileView;
-use crate::call::glob::Glob;
 use crate::call::word::Word;
 use crate::decision;
 use crate::matcher::Compiled;
@@ -14,6 +13,7 @@ use crate::matcher::commands;
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Located;
 use crate::matcher::paths::{self, Stance};
+use crate::policy::patterns;
 use crate::policy::rule::{Commands, Hosts, Judges, Paths, Place};
 use crate::source::Span;
 
@@ -59,7 +59,7 @@ pub fn with(
     let entry = entry(explanation, place);
     let mut found = Vec::new();
     for group in &own.with {
-        let names: Vec<String> = group.iter().map(Glob::to_string).collect();
+        let names: Vec<String> = group.iter().map(patterns::spell).collect();
         let Some(start) = string(entry, &names.join("|")) else {
             continue;
         };

@@ -4,7 +4,6 @@
 //! words do comes from the table of facts ([`super::effects`]); what a shell's own commands change, from
 //! `builtins.rs`.
 
-use super::assignments::is_dangerous;
 use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
 use super::launch::{more_starts, place_of_names};
@@ -239,13 +238,13 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
-            if super::assignments::is_prompt(name) {
+            if programs::runs_its_value(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }
             all.push(Assignment {
                 name: name.to_owned(),
                 value,
-                dangerous: is_dangerous(name),
+                dangerous: programs::dangerous_variable(name),
             });
         }
         all
@@ -356,7 +355,7 @@ impl Walker<'_> {
                 let Some((name, _)) = word.prefix().split_once('=') else {
                     continue;
                 };
-                if super::assignments::is_prompt(name) {
+                if programs::runs_its_value(name) {
                     let value = effects::cut(word, name.len() + 1);
                     self.prompt(name, &Known::Known(value), env);
                 }

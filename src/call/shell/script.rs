@@ -13,6 +13,7 @@ use super::syntax::{
 };
 use super::{Scene, words};
 use crate::call::access::{Access, Kind};
+use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -907,7 +908,7 @@ impl<'s> Walker<'s> {
         self.arithmetic |= !names().all(number) || text.contains(['`', '{', '[']);
         if assigns {
             for name in names() {
-                if env.touched(name) || super::assignments::is_dangerous(name) {
+                if env.touched(name) || programs::dangerous_variable(name) {
                     env.forget(name);
                 }
             }
