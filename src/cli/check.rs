@@ -145,6 +145,12 @@ impl Options {
         ];
         for (option, level, codes) in said {
             for code in codes {
+                if ERRORS.iter().any(|(error, _)| error == code) {
+                    return Err(Stop::helped(
+                        format!("`--{option} {code}`: this is an error, not a lint"),
+                        format!("an error is mended: `acl check --explain {code}` tells how"),
+                    ));
+                }
                 if !lint::is_code(code) {
                     return Err(Stop::helped(
                         format!("`--{option} {code}`: there is no such lint"),

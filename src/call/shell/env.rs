@@ -173,8 +173,7 @@ impl Env {
     fn note(&mut self, name: &str, value: &Value) {
         if programs::dangerous_variable(name) {
             self.change(name);
-            if programs::runs_its_value(name) && *value != Value::Unset && self.prompts.len() < 16
-            {
+            if programs::runs_its_value(name) && *value != Value::Unset && self.prompts.len() < 16 {
                 self.prompts.push((name.to_owned(), value.clone()));
             }
         }
