@@ -205,14 +205,7 @@ impl<'a> Judge<'a> {
                 }
                 Kind::Opaque(why) => {
                     let matched = self.settle(at, Vec::new(), &tool_rules, None);
-                    let action = self.matcher.opaque;
-                    self.note(
-                        Basis::Opaque,
-                        "opaque".into(),
-                        action,
-                        at,
-                        format!("not understood: {why}"),
-                    );
+                    self.opaque(at, why);
                     (matched, Covered::Nothing)
                 }
             };
@@ -487,30 +480,29 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
-        self.because.push((key.clone(), action));
-        if let Some(reason) = self
+    /// One reason for all of a call that is not understood.
+    fn opaque(&mut self, at: usize, why: &str) {
+        let action = self.matcher.opaque;
+        self.because.push(("opaque".into(), action));
+        let noted = self
             .reasons
             .iter_mut()
-            .find(|reason| reason.key == key && reason.action == action)
-        {
-            if !reason.text.contains(&text) && reason.text.len() < 400 {
+            .find(|reason| reason.kind == Basis::Opaque);
+        if let Some(reason) = noted {
+            if !reason.text.contains(why) && reason.text.len() < 400 {
                 reason.text.push_str("; ");
-                reason.text.push_str(&text);
+                reason.text.push_str(why);
             }
             return;
         }
-        let access = self.accesses.get(at);
         self.reasons.push(Reason {
-            key,
+            key: "opaque".into(),
             action,
-            kind,
+            kind: Basis::Opaque,
             forced: false,
             access: Some(at),
-            subject: access
-                .map(|access| subject(access, &self.call.tool))
-                .unwrap_or_default(),
-            text,
+            subject: texts::short(why),
+            text: format!("not understood: {why}"),
             instead: None,
             address: None,
             place: None,

@@ -1,7 +1,8 @@
 //! Decision → [`Explanation`]: which rule, where, why the others lost, and what would clear what is left.
 //!
 //! In: the matcher, the call and the decision made of them. Out: values only; `report/` words and draws them.
-//! It decides nothing anew: what it says of an access is what `decide` recorded while judging it.
+//! It decides nothing anew: what it says of an access is what `decide` recorded while judging it. Only which pattern it
+//! was (`pointing.rs`), and which allow rule nearly fits (`near.rs`), is looked up again.
 
 mod clearing;
 mod inputs;
