@@ -359,13 +359,14 @@ impl Tables {
     fn write(mut self, out: &Path, variables: &Table) -> Result<()> {
         let mut code = String::new();
         for key in variables.keys() {
-            if !["dangerous", "harmless", "commands"].contains(&key.as_str()) {
+            if !["dangerous", "harmless", "prompts", "commands"].contains(&key.as_str()) {
                 return Err(format!("variables.toml: unknown key `{key}`"));
             }
         }
         for (name, key) in [
             ("DANGEROUS_VARIABLES", "dangerous"),
             ("HARMLESS_VARIABLES", "harmless"),
+            ("PROMPT_VARIABLES", "prompts"),
             ("COMMAND_VARIABLES", "commands"),
         ] {
             // By their first letter, so that a name is compared with few of them.

@@ -1,6 +1,7 @@
 //! What acl says about a file: the one diagnostic type, the one miette impl.
 //!
-//! Made by every stage that reads a policy; rendered by `report/`. Codes are stable API, prose is not.
+//! Made by every stage that reads a policy; rendered by `report/`. Codes are stable API, prose is not. An error's page,
+//! the text of `acl check --explain CODE`, is `finding/errors/⟨code⟩.md`; its blocks are its test.
 
 use crate::text::{Source, Span};
 use std::fmt;
@@ -35,6 +36,21 @@ impl From<Severity> for miette::Severity {
             Severity::Deny | Severity::Error => Self::Error,
         }
     }
+}
+
+macro_rules! errors {
+    ($($code:literal)*) => {
+        /// The codes of errors, each with its page in Markdown, by the alphabet.
+        pub static ERRORS: &[(&str, &str)] = &[
+            $(($code, include_str!(concat!("finding/errors/", $code, ".md"))),)*
+        ];
+    };
+}
+
+errors! {
+    "contradicting-options" "duplicate-id" "duplicate-key" "extends-cycle" "failing-example" "group-cycle"
+    "invalid-pattern" "list-with-first-match" "missing-key" "syntax" "unknown-disable" "unknown-fact" "unknown-group"
+    "unknown-key" "unknown-placeholder" "unknown-verdict" "unreadable-file" "unsupported-version" "wrong-type"
 }
 
 /// A place in a file, with what is to be seen there.

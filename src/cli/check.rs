@@ -2,7 +2,7 @@
 
 use super::policies::{self, Which};
 use super::{Answer, Exit, Stop, output};
-use crate::finding::{Finding, Severity};
+use crate::finding::{ERRORS, Finding, Severity};
 use crate::lint::{self, Level, Levels};
 use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root};
@@ -40,7 +40,7 @@ pub struct Options {
     /// Warnings fail the check too
     #[arg(long)]
     deny_warnings: bool,
-    /// Print what a lint is about, with policies that have it and policies that have not
+    /// Print what a lint or an error is about, with policies that have it and policies that have not
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
 }
@@ -56,8 +56,8 @@ enum Format {
 /// Runs it.
 pub fn run(options: &Options) -> Answer {
     if let Some(code) = &options.explain {
-        let lint = lint::find(code).map_err(|why| Stop::helped(why, known()))?;
-        output::result(lint.page)?;
+        let page = lint::page(code).map_err(|why| Stop::helped(why, known_pages()))?;
+        output::result(page)?;
         return Ok(Exit::Good);
     }
     let levels = options.levels()?;
@@ -145,6 +145,12 @@ impl Options {
         ];
         for (option, level, codes) in said {
             for code in codes {
+                if ERRORS.iter().any(|(error, _)| error == code) {
+                    return Err(Stop::helped(
+                        format!("`--{option} {code}`: this is an error, not a lint"),
+                        format!("an error is mended: `acl check --explain {code}` tells how"),
+                    ));
+                }
                 if !lint::is_code(code) {
                     return Err(Stop::helped(
                         format!("`--{option} {code}`: there is no such lint"),
@@ -164,6 +170,11 @@ impl Options {
 fn known() -> String {
     let codes: Vec<&str> = lint::LINTS.iter().map(|lint| lint.code).collect();
     format!("lints are {}", codes.join(", "))
+}
+
+fn known_pages() -> String {
+    let codes: Vec<&str> = ERRORS.iter().map(|(code, _)| *code).collect();
+    format!("{}; errors are {}", known(), codes.join(", "))
 }
 
 /// Loads, tries the examples, and, where nothing is wrong, lints.

@@ -1,10 +1,12 @@
 //! One access after another against the policy: protected files, workspace, rules, section defaults, cover, tier.
 //!
 //! In: the accesses of a call. Out: reasons to refuse and to ask, and for each access how it was judged: what
-//! matched, what lost, what it rests on. `cover.rs` judges commands and what their allows cover, `touched.rs` paths.
+//! matched, what lost, what it rests on. `cover.rs` judges commands and what their allows cover, `touched.rs` paths,
+//! `unresolved.rs` asks about what cannot be computed.
 
 mod cover;
 mod touched;
+mod unresolved;
 
 pub use touched::linked;
 
@@ -23,8 +25,9 @@ use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use unresolved::{Unresolved, What};
 
 /// How one access was judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,39 +72,6 @@ pub enum Covered {
     Nothing,
 }
 
-/// Words that cannot be computed and may matter.
-#[derive(Default)]
-struct Unresolved {
-    /// As they are shown, each once.
-    words: Vec<String>,
-    /// The accesses that they are of.
-    accesses: BTreeSet<usize>,
-    /// The first of these that was met.
-    first: Option<usize>,
-    /// One of them may be a protected file.
-    protected: bool,
-}
-
-impl Unresolved {
-    fn add(&mut self, at: usize, protected: bool, shown: impl FnOnce() -> String) {
-        self.first.get_or_insert(at);
-        self.protected |= protected;
-        // Every rule that the words of one access may meet says the same of it.
-        if self.accesses.insert(at) && self.words.len() < SHOWN {
-            let mut shown = shown();
-            if !shown.starts_with('`') {
-                shown = format!("`{shown}`");
-            }
-            if !self.words.contains(&shown) {
-                self.words.push(shown);
-            }
-        }
-    }
-}
-
-/// Words that cannot be computed are shown up to this many.
-const SHOWN: usize = 8;
-
 pub struct Judge<'a> {
     matcher: &'a Matcher,
     call: &'a Call,
@@ -121,7 +91,7 @@ pub struct Judge<'a> {
     /// Where the path that is being judged lies.
     real: Option<String>,
     /// Words that cannot be computed and may matter.
-    unresolved: Unresolved,
+    unresolved: Unresolved<'a>,
     /// The paths that are surely written, as they are shown.
     written: BTreeMap<String, Vec<&'a PathAccess>>,
     /// What lies below folders, as far as it was looked up.
@@ -211,12 +181,13 @@ impl<'a> Judge<'a> {
                     } else {
                         Vec::new()
                     };
-                    if own.iter().any(|matched| {
-                        matched.lost.is_none()
-                            && matched.fit == Fit::MayUnknown
-                            && self.action(matched.rule) == Some(Verdict::Deny)
-                    }) {
-                        self.unresolved.add(at, false, || contacted.shown.clone());
+                    for matched in &own {
+                        let may = matched.lost.is_none() && matched.fit == Fit::MayUnknown;
+                        let rule = self.rule(matched.rule).filter(|_| may);
+                        if let Some(own) = rule.filter(|own| own.rule.action == Verdict::Deny) {
+                            let what = What::Denied(&own.key);
+                            self.unresolved.add(at, what, || contacted.shown.clone());
+                        }
                     }
                     let section = host.written.then_some(Section::Hosts);
                     let matched = self.settle(at, own, &tool_rules, section);
@@ -234,14 +205,7 @@ impl<'a> Judge<'a> {
                 }
                 Kind::Opaque(why) => {
                     let matched = self.settle(at, Vec::new(), &tool_rules, None);
-                    let action = self.matcher.opaque;
-                    self.note(
-                        Basis::Opaque,
-                        "opaque".into(),
-                        action,
-                        at,
-                        format!("not understood: {why}"),
-                    );
+                    self.opaque(at, why);
                     (matched, Covered::Nothing)
                 }
             };
@@ -282,7 +246,7 @@ impl<'a> Judge<'a> {
                 real: self.real.take(),
             });
         }
-        self.unresolved_reason();
+        self.reasons.extend(self.unresolved.reason());
     }
 
     /// The tool's tier: a deny always, an ask where an access leans on it.
@@ -322,8 +286,21 @@ impl<'a> Judge<'a> {
     fn leaning(&self) -> Option<String> {
         let mut subjects: Vec<String> = Vec::new();
         let mut more = 0;
-        let judged = self.judged.iter().zip(self.accesses);
-        for (_, access) in judged.filter(|(judged, _)| judged.covered == Covered::Tier) {
+        let leans = |at: usize| {
+            let judged = self.judged.get(at);
+            judged.is_some_and(|judged| judged.covered == Covered::Tier)
+        };
+        for (at, access) in self.accesses.iter().enumerate() {
+            // What would cover a command covers what it does with it.
+            let of_leaning = match &access.kind {
+                Kind::Path(path) => path.cover,
+                Kind::Host(host) => host.cover,
+                _ => Cover::Tool,
+            };
+            if !leans(at) || matches!(of_leaning, Cover::Command { at, naming: None } if leans(at))
+            {
+                continue;
+            }
             if subjects.len() == 3 {
                 more += 1;
                 continue;
@@ -429,12 +406,19 @@ impl<'a> Judge<'a> {
                     self.rule_reason(rule, at, Verdict::Deny, false, None)
                 }
                 (Some(Verdict::Deny), Fit::MayPattern) => {
-                    let text = "a pattern in the call may stand for what this rule denies";
+                    let text = match self.accesses.get(at).map(|access| &access.kind) {
+                        Some(Kind::Path(path)) if path.path.text().is_some() => {
+                            "what lies below may be what this rule denies"
+                        }
+                        _ => "a pattern in the call may stand for what this rule denies",
+                    };
                     self.rule_reason(rule, at, Verdict::Ask, true, Some(text));
                 }
                 (Some(Verdict::Ask), fit) if fit.may() => {
                     let forced = self.rule(rule).is_some_and(|compiled| compiled.rule.forced);
-                    self.rule_reason(rule, at, Verdict::Ask, forced, None);
+                    let why =
+                        (fit != Fit::Must).then_some("the call may do what this rule asks about");
+                    self.rule_reason(rule, at, Verdict::Ask, forced, why);
                 }
                 _ => {}
             }
@@ -496,30 +480,29 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn note(&mut self, kind: Basis, key: String, action: Verdict, at: usize, text: String) {
-        self.because.push((key.clone(), action));
-        if let Some(reason) = self
+    /// One reason for all of a call that is not understood.
+    fn opaque(&mut self, at: usize, why: &str) {
+        let action = self.matcher.opaque;
+        self.because.push(("opaque".into(), action));
+        let noted = self
             .reasons
             .iter_mut()
-            .find(|reason| reason.key == key && reason.action == action)
-        {
-            if !reason.text.contains(&text) && reason.text.len() < 400 {
+            .find(|reason| reason.kind == Basis::Opaque);
+        if let Some(reason) = noted {
+            if !reason.text.contains(why) && reason.text.len() < 400 {
                 reason.text.push_str("; ");
-                reason.text.push_str(&text);
+                reason.text.push_str(why);
             }
             return;
         }
-        let access = self.accesses.get(at);
         self.reasons.push(Reason {
-            key,
+            key: "opaque".into(),
             action,
-            kind,
+            kind: Basis::Opaque,
             forced: false,
             access: Some(at),
-            subject: access
-                .map(|access| subject(access, &self.call.tool))
-                .unwrap_or_default(),
-            text,
+            subject: texts::short(why),
+            text: format!("not understood: {why}"),
             instead: None,
             address: None,
             place: None,
@@ -532,10 +515,14 @@ impl<'a> Judge<'a> {
         if let Some(rule) = self.allowed_by(matched) {
             return Covered::Rule(rule);
         }
+        // A deny that only may fit takes no ask's place: with its own question answered, the access still needs cover.
         if matched.iter().any(|matched| {
             matched.lost.is_none()
-                && matched.fit.may()
-                && self.action(matched.rule) != Some(Verdict::Allow)
+                && match self.action(matched.rule) {
+                    Some(Verdict::Deny) => matched.fit == Fit::Must,
+                    Some(Verdict::Ask) => matched.fit.may(),
+                    Some(Verdict::Allow) | None => false,
+                }
         }) {
             return Covered::Nothing;
         }
@@ -587,33 +574,6 @@ impl<'a> Judge<'a> {
             matched.push(Matched { rule, fit, lost });
         }
         matched
-    }
-
-    /// One obligation for all words that cannot be computed and may matter.
-    fn unresolved_reason(&mut self) {
-        let Some(at) = self.unresolved.first else {
-            return;
-        };
-        let forced = self.unresolved.protected;
-        let words = texts::short(&self.unresolved.words.join(", "));
-        let may = if forced {
-            "may be a protected file"
-        } else {
-            "may be something that the policy refuses or asks about"
-        };
-        self.reasons.push(Reason {
-            key: "unresolved".into(),
-            action: Verdict::Ask,
-            kind: Basis::Unresolved,
-            forced,
-            access: Some(at),
-            text: format!("{words} cannot be computed before the call runs, and {may}"),
-            subject: words,
-            instead: Some("write the value out".into()),
-            address: None,
-            place: None,
-            order: usize::MAX,
-        });
     }
 }
 

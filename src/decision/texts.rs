@@ -5,6 +5,7 @@
 
 use super::{Basis, Decision, Reason};
 use crate::call::access::{Access, Kind};
+use crate::call::word::{Piece, Word};
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
 use std::borrow::Cow;
@@ -141,10 +142,7 @@ pub fn subject(access: &Access, tool: &str) -> String {
                 if !line.is_empty() {
                     line.push(' ');
                 }
-                match word.text() {
-                    Some(text) => line.push_str(&quoted(text)),
-                    None => line.push_str(&quoted(&word.shown())),
-                }
+                line.push_str(&spelled(word));
             }
             short(&line)
         }
@@ -168,10 +166,33 @@ pub const fn kind(access: &Access) -> &'static str {
     }
 }
 
+/// A word as a shell would read it again: quoted where it must be.
+fn spelled(word: &Word) -> Cow<'_, str> {
+    if let Some(text) = word.text() {
+        return quoted(text);
+    }
+    let globs = |piece: &Piece| matches!(piece, Piece::Star | Piece::One | Piece::Class(_));
+    // What stays one word was quoted, and is all it holds but for globs.
+    if word.splits || word.pieces.iter().any(globs) {
+        return word.shown().into();
+    }
+    format!("\"{}\"", word.shown()).into()
+}
+
 fn quoted(word: &str) -> Cow<'_, str> {
-    match word.is_empty() || word.contains(|c: char| c.is_whitespace() || c == '\'') {
+    let asks = |c: char| c.is_whitespace() || "'\"\\`$;&|<>()*?#!".contains(c);
+    match word.is_empty() || word.contains(asks) {
         true => format!("'{}'", word.replace('\'', "'\\''")).into(),
         false => word.into(),
+    }
+}
+
+/// A list in words: `a, b or c`.
+pub fn joined(all: &[String], last: &str) -> String {
+    match all.split_last() {
+        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        Some((end, _)) => end.clone(),
+        None => String::new(),
     }
 }
 

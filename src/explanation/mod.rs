@@ -1,11 +1,13 @@
 //! Decision → [`Explanation`]: which rule, where, why the others lost, and what would clear what is left.
 //!
 //! In: the matcher, the call and the decision made of them. Out: values only; `report/` words and draws them.
-//! It decides nothing anew: what it says of an access is what `decide` recorded while judging it.
+//! It decides nothing anew: what it says of an access is what `decide` recorded while judging it. Only which pattern it
+//! was (`pointing.rs`), and which allow rule nearly fits (`near.rs`), is looked up again.
 
 mod clearing;
 mod inputs;
 mod lookalike;
+mod near;
 mod pointing;
 mod trace;
 
@@ -21,6 +23,7 @@ use crate::source::Span;
 pub use clearing::{Unused, Voucher, Way};
 pub use inputs::{Inputs, PolicyFile, UsedFact};
 pub use lookalike::{Letter, Lookalike};
+pub use near::Near;
 pub use trace::{State, Step};
 
 /// Why a call was decided as it was.
@@ -57,6 +60,8 @@ pub struct Explained<'a> {
     pub certainty: Certainty,
     /// The rules that met it.
     pub rules: Vec<Met<'a>>,
+    /// The allow rules that nearly cover it, where one would have let it pass.
+    pub near: Vec<Near<'a>>,
     /// Why it does not simply pass.
     pub because: Vec<Because<'a>>,
     /// What lets it pass, where something does.
@@ -191,16 +196,22 @@ pub struct Pointed<'a> {
     pub place: &'a Place,
     /// The pattern in it, where it could be told.
     pub pattern: Option<Span>,
+    /// The words under `with` that are there.
+    pub with: Vec<Span>,
 }
 
 impl<'a> Explanation<'a> {
     /// Explains a decision that was made of this matcher and this call.
     pub fn of(matcher: &'a Matcher, call: &'a Call, decision: &'a Decision) -> Self {
+        let near = near::Finder::new(matcher, call, decision);
         let accesses: Vec<Explained<'a>> = decision
             .judged
             .iter()
             .enumerate()
-            .map(|(at, judged)| explained(matcher, call, decision, at, judged))
+            .map(|(at, judged)| Explained {
+                near: near.near(at, judged),
+                ..explained(matcher, call, decision, at, judged)
+            })
             .collect();
         let obligations = decision
             .reasons
@@ -232,15 +243,11 @@ impl<'a> Explanation<'a> {
             place,
             pattern: access
                 .and_then(|access| pointing::pattern(self, place, rule, &reason.key, access)),
+            with: match (rule, access) {
+                (Some(rule), Some(access)) => pointing::with(self, place, rule, access),
+                _ => Vec::new(),
+            },
         })
-    }
-
-    /// The place of the rule that lets an access pass.
-    pub fn pointed_by(&self, rule: &'a Compiled, access: &Explained<'_>) -> Pointed<'a> {
-        Pointed {
-            place: &rule.rule.place,
-            pattern: pointing::pattern(self, &rule.rule.place, Some(rule), &rule.key, access),
-        }
     }
 
     /// The rule with this key.
@@ -329,6 +336,7 @@ fn explained<'a>(
         subject: texts::subject(&judged.access, &call.tool),
         certainty: certainty(&judged.access),
         rules,
+        near: Vec::new(),
         because,
         cover,
         lookalike: match &judged.access.kind {

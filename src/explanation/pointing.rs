@@ -13,6 +13,7 @@ use crate::matcher::commands;
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Located;
 use crate::matcher::paths::{self, Stance};
+use crate::policy::patterns;
 use crate::policy::rule::{Commands, Hosts, Judges, Paths, Place};
 use crate::source::Span;
 
@@ -39,13 +40,54 @@ pub fn pattern(
             path(explanation, &set.paths, access)?
         }
     };
-    let entry = Span::new(place.span.start, end(explanation, place)).of(&place.source.text);
+    let entry = entry(explanation, place);
     // In a table the pattern is one of several strings; a list entry is the pattern itself.
-    let quoted = ['"', '\'']
-        .iter()
-        .find_map(|quote| Some(entry.find(&format!("{quote}{text}{quote}"))? + 1));
-    let at = place.span.start + quoted.or_else(|| entry.find(&text))?;
+    let at = place.span.start + string(entry, &text).or_else(|| entry.find(&text))?;
     Some(Span::new(at, at + text.len()))
+}
+
+/// The words under `with` that the command has, as far as they stand in the entry as they are read.
+pub fn with(
+    explanation: &Explanation<'_>,
+    place: &Place,
+    rule: &Compiled,
+    access: &Explained<'_>,
+) -> Vec<Span> {
+    let Judges::Commands(own) = &rule.rule.judges else {
+        return Vec::new();
+    };
+    let entry = entry(explanation, place);
+    let mut found = Vec::new();
+    for group in &own.with {
+        let names: Vec<String> = group.iter().map(patterns::spell).collect();
+        let Some(start) = string(entry, &names.join("|")) else {
+            continue;
+        };
+        let mut at = place.span.start + start;
+        for (glob, name) in group.iter().zip(&names) {
+            let alone = Commands {
+                with: vec![vec![glob.clone()]],
+                ..(**own).clone()
+            };
+            if command(explanation, &alone, access).is_some() {
+                found.push(Span::new(at, at + name.len()));
+                break;
+            }
+            at += name.len() + 1;
+        }
+    }
+    found
+}
+
+fn entry<'p>(explanation: &Explanation<'_>, place: &'p Place) -> &'p str {
+    Span::new(place.span.start, end(explanation, place)).of(&place.source.text)
+}
+
+/// Where a string of this text starts, behind its quote.
+fn string(entry: &str, text: &str) -> Option<usize> {
+    let quotes = ['"', '\''];
+    let mut quotes = quotes.iter();
+    quotes.find_map(|quote| Some(entry.find(&format!("{quote}{text}{quote}"))? + 1))
 }
 
 /// Where an entry ends at the latest: the place of a table is its header, and its keys follow.

@@ -4,6 +4,7 @@
 
 use super::room::{Pattern, written};
 use super::{Room, inside, names};
+use crate::call::path;
 use crate::call::shell;
 use crate::matcher::commands;
 use crate::matcher::located::{Folder, Frame};
@@ -208,7 +209,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
         ));
     }
     let name = glob.as_literal()?;
-    let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
+    let name = path::last(&name).to_owned();
     let named = |list: &[&str]| list.contains(&name.as_str());
     let second = rest.first().and_then(|word| match word {
         WordPattern::Word(glob) => glob.as_literal(),

@@ -4,6 +4,7 @@
 
 use super::Room;
 use super::room::{Pattern, written};
+use crate::call::path;
 use crate::finding::{Finding, Severity};
 use crate::policy::patterns::{CommandPattern, WordPattern, spell};
 use crate::policy::rule::Verdict;
@@ -52,7 +53,7 @@ fn colon_word(command: &CommandPattern) -> Option<String> {
         WordPattern::Any => "**".to_owned(),
     });
     let program = words.next()?;
-    let base = program.rsplit('/').next().unwrap_or_default();
+    let base = path::last(&program);
     if program.ends_with(":*") {
         return Some(program);
     }

@@ -14,7 +14,7 @@ mod suppressions;
 pub use levels::{Level, Levels};
 pub use room::Room;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{ERRORS, Finding, Severity};
 use crate::matcher::Matcher;
 use crate::policy::near;
 
@@ -92,18 +92,27 @@ const ELSEWHERE: &[&str] = &[
     "unused-disable",
 ];
 
-/// A lint by its code.
+/// The page of a lint or an error by its code.
 ///
 /// # Errors
 /// What to say to a person, with the nearest code.
-pub fn find(code: &str) -> Result<&'static Lint, String> {
-    LINTS.iter().find(|lint| lint.code == code).ok_or_else(|| {
-        match (is_code(code), nearest(code)) {
+pub fn page(code: &str) -> Result<&'static str, String> {
+    let lints = LINTS.iter().map(|lint| (lint.code, lint.page));
+    let mut pages = lints.chain(ERRORS.iter().copied());
+    if let Some((_, page)) = pages.clone().find(|(own, _)| *own == code) {
+        return Ok(page);
+    }
+    let known = pages.by_ref().map(|(own, _)| own);
+    Err(
+        match (
+            is_code(code),
+            near::nearest(code, known.chain(ELSEWHERE.iter().copied())),
+        ) {
             (true, _) => format!("`{code}` has no page yet"),
-            (false, Some(near)) => format!("there is no lint `{code}`; did you mean `{near}`?"),
-            (false, None) => format!("there is no lint `{code}`"),
-        }
-    })
+            (false, Some(near)) => format!("there is no code `{code}`; did you mean `{near}`?"),
+            (false, None) => format!("there is no code `{code}`"),
+        },
+    )
 }
 
 /// Whether there is such a code.

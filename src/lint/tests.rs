@@ -128,6 +128,59 @@ fn pages_are_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a page's block is told; files that it extends are not there, but for itself.
+fn errors(format: Format, text: &str) -> Vec<Finding> {
+    let source = Source::new("acl.toml", text.as_bytes().to_vec(), Some(format)).unwrap();
+    let source = Arc::new(source);
+    let root = Root {
+        kind: LayerKind::User,
+        source: Arc::clone(&source),
+        folder: None,
+        trusted: true,
+    };
+    let loaded = crate::policy::load(vec![root], &|name, _| match name.strip_prefix("acl:") {
+        Some(preset) => presets::find(preset),
+        None if name == "acl.toml" => Ok(Arc::clone(&source)),
+        None => Err("there is no such file".into()),
+    });
+    match loaded {
+        Ok(policy) => Matcher::compile(policy).check_examples(),
+        Err(findings) => findings,
+    }
+}
+
+#[test]
+fn pages_of_errors_are_true() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/finding/errors");
+    let names = std::fs::read_dir(folder).unwrap();
+    let mut pages: Vec<String> = names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    pages.sort();
+    let codes = ERRORS.iter().map(|(code, _)| format!("{code}.md"));
+    assert_eq!(pages, codes.collect::<Vec<_>>());
+    // Every code that a broken policy of the tests is to have.
+    let invalid = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/policies/invalid");
+    for entry in std::fs::read_dir(invalid).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let code = name.split('.').next().unwrap();
+        let machinery = ["rendered", "with", "several-faults"].contains(&code);
+        assert!(machinery || page(code).is_ok(), "{code} has no page");
+    }
+    for (code, page) in ERRORS {
+        assert!(page.starts_with(&format!("# {code}\n")), "{code}");
+        let blocks = blocks(page);
+        assert!(blocks.iter().any(|block| block.1), "{code}: fail");
+        assert!(blocks.iter().any(|block| !block.1), "{code}: pass");
+        for (format, fails, text) in blocks {
+            let mut told: Vec<&str> = errors(format, &text).iter().map(|own| own.code).collect();
+            told.dedup();
+            let wanted = if fails { vec![*code] } else { Vec::new() };
+            assert_eq!(told, wanted, "{text}");
+        }
+    }
+}
+
 #[test]
 fn files_on_disk_are_the_registry() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lint");
@@ -217,7 +270,9 @@ fn levels_and_suppressions() {
 
 #[test]
 fn names_of_lints() {
-    assert!(find("broad-allow").is_ok());
-    assert!(find("broad-alow").unwrap_err().contains("`broad-allow`"));
-    assert!(find("spelling-bypass").unwrap_err().contains("no page"));
+    assert!(page("broad-allow").is_ok());
+    assert!(page("syntax").is_ok());
+    assert!(page("broad-alow").unwrap_err().contains("`broad-allow`"));
+    assert!(page("unknown-kye").unwrap_err().contains("`unknown-key`"));
+    assert!(page("spelling-bypass").unwrap_err().contains("no page"));
 }

@@ -7,6 +7,7 @@ use super::located::{Frame, Located};
 use super::paths::{self, Stance};
 use super::quick::HashMap;
 use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
+use crate::call::path;
 use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
@@ -577,11 +578,7 @@ const fn word_span() -> crate::source::Span {
 
 /// The names that a deny or ask knows a program by: its base name, without a version, and `git-push` as `git`.
 pub fn names(program: &str) -> Vec<&str> {
-    let base = program
-        .trim_end_matches('/')
-        .rsplit('/')
-        .next()
-        .unwrap_or(program);
+    let base = path::last(program);
     let mut out = vec![base];
     let mut name = base;
     loop {
@@ -782,7 +779,7 @@ impl CommandIndex {
                 push(&mut self.globs, owner);
                 continue;
             };
-            let base = program.rsplit('/').next().unwrap_or(&program).to_owned();
+            let base = path::last(&program).to_owned();
             push(self.programs.entry(base.clone()).or_default(), owner);
             let mut key = base;
             let mut length = 1;

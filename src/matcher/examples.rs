@@ -71,12 +71,16 @@ fn check(
             } else {
                 "this should not match"
             };
-            findings.push(
-                Finding::error("failing-example", message, &place.source, example.span)
-                    .label(label)
-                    .also(&place.source, place.span, "by this rule")
-                    .help("change the pattern, or the example"),
-            );
+            let finding = Finding::error("failing-example", message, &place.source, example.span)
+                .label(label)
+                .help("change the pattern, or the example");
+            // A rule on one line holds its examples: there is no other place to show.
+            let around =
+                place.span.start <= example.span.start && example.span.end <= place.span.end;
+            findings.push(match around {
+                true => finding,
+                false => finding.also(&place.source, place.span, "by this rule"),
+            });
         }
     }
 }

@@ -13,6 +13,7 @@ mod quick;
 pub mod tools;
 
 use crate::call::access::Mode;
+use crate::call::path;
 use crate::call::tools::{self as canonical, ToolDecl};
 use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{
@@ -25,7 +26,7 @@ use hosts::HostIndex;
 use paths::PathIndex;
 use quick::HashMap;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tools::{FileTiers, NameIndex};
 
 /// A compiled policy.
@@ -84,6 +85,50 @@ struct LayerTiers {
     files: Vec<FileTiers>,
 }
 
+/// Which lists have rules without an id in several files: such an address alone would not say which rule it is.
+#[derive(Default)]
+struct Lists {
+    /// List → how many layers have it in their own file, and how many extended files have it.
+    of: HashMap<String, (usize, usize)>,
+    /// Layer → how many of its kind there are: a folder of policies makes one of each file.
+    kinds: BTreeMap<LayerKind, usize>,
+}
+
+impl Lists {
+    fn of(policy: &Policy) -> Self {
+        let mut lists = Self::default();
+        for layer in &policy.layers {
+            *lists.kinds.entry(layer.kind).or_default() += 1;
+            for (at, file) in layer.files.iter().enumerate() {
+                let rules = file.rules.iter().filter(|rule| rule.id.is_none());
+                let named: BTreeSet<&str> = rules.map(|rule| list(&rule.address)).collect();
+                for name in named {
+                    let (own, extended) = lists.of.entry(name.to_owned()).or_default();
+                    *(if at == 0 { own } else { extended }) += 1;
+                }
+            }
+        }
+        lists
+    }
+
+    /// An address, with its layer or its file before it where another file has rules in the same list.
+    fn key(&self, address: &str, kind: LayerKind, file: &str, extended: bool) -> String {
+        let (own, others) = self.of.get(list(address)).copied().unwrap_or_default();
+        let alone = self.kinds.get(&kind) == Some(&1);
+        match extended {
+            false if own < 2 => address.to_owned(),
+            false if alone => format!("{}:{address}", kind.name()),
+            true if own + others < 2 => address.to_owned(),
+            _ => format!("{file}:{address}"),
+        }
+    }
+}
+
+/// The list that an address is in: `commands.deny` of `commands.deny[1]`.
+fn list(address: &str) -> &str {
+    address.split('[').next().unwrap_or(address)
+}
+
 /// A tool's tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tier {
@@ -127,6 +172,7 @@ impl Matcher {
             policy: Policy::default(),
         };
         let mut keys = HashMap::default();
+        let lists = Lists::of(&policy);
         let mut unknown: Option<bool> = None;
         let mut default: Option<(Verdict, Place, bool)> = None;
         for (index, layer) in policy.layers.iter_mut().enumerate() {
@@ -191,7 +237,7 @@ impl Matcher {
                     break;
                 }
             }
-            for file in &mut layer.files {
+            for (at, file) in layer.files.iter_mut().enumerate() {
                 for (name, text) in &file.messages {
                     matcher
                         .messages
@@ -226,12 +272,11 @@ impl Matcher {
                 for set in std::mem::take(&mut file.protected) {
                     matcher.add_protected(set);
                 }
-                let name = file
-                    .name
-                    .clone()
-                    .unwrap_or_else(|| file.source.name.clone());
+                let own = file.name.clone();
+                let own = own.unwrap_or_else(|| path::last(&file.source.name).to_owned());
+                let name = (own.as_str(), at > 0);
                 for rule in std::mem::take(&mut file.rules) {
-                    matcher.add_rule(rule, index, layer.kind, &name, &mut keys);
+                    matcher.add_rule(rule, index, layer.kind, name, &lists, &mut keys);
                 }
             }
             matcher.layers.push(LayerTiers {
@@ -277,7 +322,8 @@ impl Matcher {
         rule: Rule,
         layer: usize,
         kind: LayerKind,
-        file: &str,
+        (file, extended): (&str, bool),
+        lists: &Lists,
         keys: &mut HashMap<String, usize>,
     ) {
         let owner = self.rules.len();
@@ -307,15 +353,12 @@ impl Matcher {
         for glob in &rule.tools {
             named.add(glob, owner);
         }
-        // An approval clears one obligation, so no two rules may share a key: addresses of other files are qualified.
-        let own = rule.id.clone().unwrap_or_else(|| rule.address.clone());
-        let mut key = own.clone();
-        if keys.contains_key(&key) {
-            key = format!("{}:{own}", kind.name());
-        }
-        if keys.contains_key(&key) {
-            key = format!("{file}:{own}");
-        }
+        // An approval clears one obligation, so no two rules may share a key.
+        let mut key = match &rule.id {
+            Some(id) if keys.contains_key(id) => format!("{}:{id}", kind.name()),
+            Some(id) => id.clone(),
+            None => lists.key(&rule.address, kind, file, extended),
+        };
         while keys.contains_key(&key) {
             key.push('\'');
         }

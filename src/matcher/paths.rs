@@ -35,7 +35,7 @@ pub fn fit(paths: &Paths, located: &Located, stance: Stance) -> Fit {
         let kept = |spelling: &Spelling| {
             let own = any(&paths.except, spelling, located, Stance::Tightens, false);
             let inside = match below(located) {
-                true => any_below(&paths.except, spelling, located, Stance::Tightens),
+                true => any_below(&paths.except, spelling, located, false),
                 false => Fit::No,
             };
             own.or(inside).may()
@@ -71,7 +71,7 @@ pub fn fit_below(paths: &Paths, located: &Located) -> Fit {
     if !below(located) {
         return Fit::No;
     }
-    let one = |spelling: &Spelling| any_below(&paths.patterns, spelling, located, Stance::Tightens);
+    let one = |spelling: &Spelling| any_below(&paths.patterns, spelling, located, paths.exact);
     located
         .spellings
         .iter()
@@ -100,24 +100,11 @@ pub fn any(
         .unwrap_or(Fit::No)
 }
 
-fn any_below(
-    patterns: &[PathPattern],
-    spelling: &Spelling,
-    located: &Located,
-    stance: Stance,
-) -> Fit {
+fn any_below(patterns: &[PathPattern], spelling: &Spelling, located: &Located, exact: bool) -> Fit {
+    let parts = spelling.with_below();
     patterns
         .iter()
-        .map(|pattern| {
-            one(
-                pattern,
-                spelling.with_below(),
-                spelling,
-                located,
-                stance,
-                false,
-            )
-        })
+        .map(|pattern| one(pattern, parts, spelling, located, Stance::Tightens, exact))
         .max()
         .unwrap_or(Fit::No)
 }

@@ -771,7 +771,7 @@ impl Checker<'_> {
         for entry in &table.entries {
             let name = entry.key.name.as_str();
             match keys.iter().find(|key| key.name == name) {
-                Some(key) => self.value(&entry.value, &key.shape, &format!("`{name}`")),
+                Some(key) => self.value(&entry.value, &key.shape, &below(place, name)),
                 None => self.unknown_key(name, entry.key.span, keys, place),
             }
         }
@@ -885,7 +885,7 @@ impl Checker<'_> {
             Shape::Map(inner) => match &node.value {
                 Value::Table(table) => {
                     for entry in &table.entries {
-                        self.value(&entry.value, inner, &format!("`{}`", entry.key.name));
+                        self.value(&entry.value, inner, &below(place, &entry.key.name));
                     }
                 }
                 _ => self.wrong_type(node, place, "a table"),
@@ -990,6 +990,14 @@ fn meant(word: &str) -> Option<&'static str> {
         "ignore" | "skip" | "none" => "abstain",
         _ => return None,
     })
+}
+
+/// A key of a table by its address, as far as that can be said in one: `protected.secrets`.
+fn below(place: &str, name: &str) -> String {
+    match place.strip_prefix('`') {
+        Some(outer) => format!("`{}.{name}`", outer.trim_end_matches('`')),
+        None => format!("`{name}`"),
+    }
 }
 
 /// "`a`, `b` and `c`".

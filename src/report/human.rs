@@ -8,9 +8,13 @@ use crate::finding::{Finding, Label, Severity};
 use crate::source::{Source, Span};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, SourceSpan};
 use std::fmt;
+use unicode_width::UnicodeWidthStr;
 
 /// What the gutter takes of a line's width: number, bar and blanks.
 const GUTTER: usize = 8;
+
+/// What leads from a label to its text.
+const LEADER: usize = 4;
 
 /// How narrow a snippet may get.
 const NARROWEST: usize = 24;
@@ -199,7 +203,14 @@ impl Excerpt {
         let from = labels
             .first()
             .map_or(0, |(label, _)| label.span.start.saturating_sub(line.start));
-        let window = window(text, from, room);
+        let shift = labels.iter().map(|(label, _)| {
+            // What is said of a label starts under its middle.
+            let before = label.span.start.saturating_sub(line.start);
+            let before = text.get(..before).unwrap_or(text).chars().count();
+            let length = label.span.of(&source.text).chars().count().min(room);
+            (before + length / 2 + LEADER + label.text.width()).saturating_sub(room)
+        });
+        let window = window(text, from, room, shift.max().unwrap_or(0));
         let start = self.text.len();
         if window.start > 0 {
             self.text.push('…');
@@ -242,16 +253,21 @@ impl Excerpt {
     }
 }
 
-/// The part of a line to show: all of it, or `room` characters with `from` among them.
-fn window(text: &str, from: usize, room: usize) -> Span {
+/// The part of a line to show: all of it, or `room` characters with `from` among them, and without its first ones
+/// where what is said under the line asks for room.
+fn window(text: &str, from: usize, room: usize, shift: usize) -> Span {
     let length = text.chars().count();
-    if length <= room {
+    if length <= room && shift == 0 {
         return Span::new(0, text.len());
     }
     let before = text.char_indices().take_while(|(at, _)| *at < from).count();
     // One column each for the marks of the cuts.
     let room = room - 2;
-    let first = before.saturating_sub(room / 3).min(length - room);
+    let around = before.saturating_sub(room / 3);
+    let first = around
+        .min(length.saturating_sub(room))
+        .max(shift + 2)
+        .min(before);
     let offset = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
     Span::new(offset(first), offset(first + room))
 }

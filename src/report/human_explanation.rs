@@ -13,7 +13,7 @@ use crate::call::access::{Cover, Kind};
 use crate::decision::{Basis, DecidedBy, Reason, Stage};
 use crate::explanation::{Explained, Explanation, Outcome, Pointed, Voucher, Way};
 use crate::finding::Label;
-use crate::policy::rule::Verdict;
+use crate::policy::rule::{Judges, Verdict};
 use crate::source::Span;
 use unicode_width::UnicodeWidthStr;
 
@@ -147,6 +147,7 @@ impl Page {
             );
         }
         self.accesses(told);
+        self.near(told);
         self.lost(told);
         self.tier(told);
         self.missing(told);
@@ -231,6 +232,8 @@ impl Page {
             Some(pattern) => vec![label(pattern, "this matches"), label(whole, decides)],
             None => vec![label(whole, decides)],
         };
+        let with = pointed.with.iter().map(|span| label(*span, "with this"));
+        let labels: Vec<Label> = labels.into_iter().chain(with).collect();
         let picture = snippet(&labels, self.width, self.paint.0);
         self.out.push_str(&picture);
     }
@@ -297,7 +300,7 @@ impl Page {
                     .position(|other| other.is_like(&mark))
                     .unwrap_or(marks.len());
                 match marks.get_mut(at) {
-                    Some(other) => other.does.extend(mark.does),
+                    Some(other) => other.joins(mark),
                     None => marks.push(mark),
                 }
                 if let Some(last) = of.last_mut() {
@@ -341,6 +344,42 @@ impl Page {
                 self.gap();
                 self.prose(0, 2, &lookalike(found));
             }
+        }
+    }
+
+    /// The rules that would let an access pass, but for a condition.
+    fn near(&mut self, told: &Explanation<'_>) {
+        let mut said: Vec<String> = Vec::new();
+        for own in &told.accesses {
+            for near in &own.near {
+                let rule = rule(near.rule);
+                let text = format!("{rule} does not cover `{}`: {}", own.subject, near.why);
+                if !said.contains(&text) {
+                    said.push(text);
+                }
+            }
+        }
+        // Beside a deny no allow matters, unless the deny is only a section's default.
+        let lifted = |reason: &Reason| {
+            let rule = told.rule(&reason.key);
+            reason.action != Verdict::Deny
+                || rule.is_some_and(|own| matches!(own.rule.judges, Judges::Rest(_)))
+        };
+        if said.is_empty() || !told.decision.reasons.iter().all(lifted) {
+            return;
+        }
+        self.heading("what nearly allows it");
+        let more = said.len().saturating_sub(MOST_LOST);
+        for text in said.iter().take(MOST_LOST) {
+            self.prose(2, 4, text);
+        }
+        self.more(more);
+    }
+
+    fn more(&mut self, more: usize) {
+        if more > 0 {
+            let text = format!("and {more} more; `--format json` has them all");
+            self.prose(2, 4, &text);
         }
     }
 
@@ -397,13 +436,7 @@ impl Page {
                 .collect();
             self.prose(2, 4, &format!("{}: {why}", listed(&who)));
         }
-        if more > 0 {
-            self.prose(
-                2,
-                4,
-                &format!("and {more} more; `--format json` has them all"),
-            );
-        }
+        self.more(more);
     }
 
     fn tier(&mut self, told: &Explanation<'_>) {

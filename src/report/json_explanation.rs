@@ -52,6 +52,9 @@ struct Access<'e> {
     verdict: &'static str,
     because: Vec<Because<'e>>,
     rules: Vec<Rule<'e>>,
+    /// Allow rules that would cover it, but for what `why` says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    near: Vec<Near<'e>>,
     covered_by: Option<Cover<'e>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     looks_like: Option<&'e str>,
@@ -84,6 +87,15 @@ struct Rule<'e> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'e str>,
+    #[serde(flatten)]
+    at: At<'e>,
+}
+
+#[derive(Serialize)]
+struct Near<'e> {
+    rule: &'e str,
+    address: &'e str,
+    why: &'e str,
     #[serde(flatten)]
     at: At<'e>,
 }
@@ -292,6 +304,16 @@ fn access<'e>(own: &'e Explained<'_>, line: &str) -> Access<'e> {
             })
             .collect(),
         rules: own.rules.iter().map(rule).collect(),
+        near: own
+            .near
+            .iter()
+            .map(|near| Near {
+                rule: &near.rule.key,
+                address: &near.rule.rule.address,
+                why: &near.why,
+                at: At::of(&near.rule.rule.place),
+            })
+            .collect(),
         covered_by: own.cover.as_ref().map(|cover| match cover {
             CoveredBy::Rule(rule) => Cover {
                 kind: "rule",

@@ -133,8 +133,8 @@ pub(super) struct Marked {
     verdict: Verdict,
     offends: bool,
     via: Vec<String>,
-    pub(super) does: Vec<String>,
-    why: String,
+    /// What is done, and why each has the verdict: what is said alike is said once.
+    said: Vec<(Vec<String>, String)>,
     /// What lets pass → what the command touches.
     touches: Vec<(String, Vec<String>)>,
 }
@@ -154,12 +154,14 @@ impl Marked {
             verdict: own.verdict,
             offends: told.decision.action != Verdict::Allow && own.open().next().is_some(),
             via: access.via.clone(),
-            does: if plain {
-                Vec::new()
-            } else {
-                vec![does(told, own)]
-            },
-            why: why(told, own),
+            said: vec![(
+                if plain {
+                    Vec::new()
+                } else {
+                    vec![does(told, own)]
+                },
+                why(told, own),
+            )],
             touches: Vec::new(),
         }
     }
@@ -183,25 +185,48 @@ impl Marked {
         true
     }
 
+    /// Whether one row can tell of both.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.span, self.verdict, self.offends) == (other.span, other.verdict, other.offends)
             && self.via == other.via
-            && self.why == other.why
+    }
+
+    /// Takes over what is said of another mark that is like this one.
+    pub(super) fn joins(&mut self, other: Self) {
+        for (does, why) in other.said {
+            match self.said.iter_mut().find(|(_, own)| *own == why) {
+                Some((all, _)) => all.extend(does),
+                None => self.said.push((does, why)),
+            }
+        }
     }
 
     pub(super) fn mark(&self) -> Mark {
-        let mut said = Vec::new();
-        if !self.does.is_empty() {
-            said.push(listed(&self.does));
-        }
-        if !self.via.is_empty() {
-            let via: Vec<String> = self.via.iter().map(|via| way(via)).collect();
-            said.push(format!("via {}", via.join(", ")));
-        }
-        let said = match said.is_empty() {
+        let via: Vec<String> = self.via.iter().map(|via| way(via)).collect();
+        let via = match via.is_empty() {
             true => String::new(),
-            false => format!(" {}:", said.join(", ")),
+            false => format!("via {}", via.join(", ")),
         };
+        let mut said = Vec::new();
+        for (does, why) in &self.said {
+            let mut once: Vec<String> = Vec::new();
+            for own in does {
+                if !once.contains(own) {
+                    once.push(own.clone());
+                }
+            }
+            let mut head = match once.is_empty() {
+                true => Vec::new(),
+                false => vec![listed(&once)],
+            };
+            if said.is_empty() && !via.is_empty() {
+                head.push(via.clone());
+            }
+            said.push(match head.is_empty() {
+                true => why.clone(),
+                false => format!("{}: {why}", head.join(", ")),
+            });
+        }
         let touches = self
             .touches
             .iter()
@@ -211,7 +236,7 @@ impl Marked {
             span: self.span,
             verdict: self.verdict,
             offends: self.offends,
-            text: format!("{}:{said} {}{touches}", self.verdict, self.why),
+            text: format!("{}: {}{touches}", self.verdict, said.join("; ")),
         }
     }
 }
@@ -279,7 +304,12 @@ fn because_of(
             Kind::Opaque(what) => ("not understood: ", what.clone()),
             _ => ("", "not understood".into()),
         },
-        BecauseOf::Unresolved => ("", "cannot be computed before it runs".into()),
+        BecauseOf::Unresolved => match &own.judged.access.kind {
+            Kind::Path(path) if path.reach == Reach::SomethingBelow && !path.path.is_unknown() => {
+                ("", "which names is not known before it runs".into())
+            }
+            _ => ("", "cannot be computed before it runs".into()),
+        },
         BecauseOf::Tier => (
             "no rule allows it, so it goes by the tier of ",
             format!("`{}`", told.call.tool),

@@ -238,6 +238,40 @@ fn a_fact_is_missing() {
     insta::assert_snapshot!([missing, off].join("\n────\n"));
 }
 
+/// An allow that would cover the call, but for one of its conditions, is named with that condition.
+#[test]
+fn nearly_allowed() {
+    let policy = r#"version = 1
+
+[tiers]
+ask = ["bash", "write"]
+
+[commands]
+allow = [
+  "sed",
+  { match = "rm", operands = ["target"] },
+  { match = "git clean", with = ["-n|--dry-run"] },
+  { match = "make", exact = true },
+  { match = "git push", without = ["-f|--force"], except = ["git push ** main"] },
+  { match = "find", only = "read" },
+  "apt update",
+]
+
+[paths.write]
+allow = [{ match = "docs/**", except = ["docs/legal/**"] }]
+
+[hosts]
+allow   = [{ match = "*.example.org", except = ["ads.example.org"] }]
+default = "ask"
+"#;
+    let matcher = matcher(vec![root(LayerKind::User, "acl.toml", policy, true)]);
+    let line = "rm src && git clean -f && make all && git push -f origin main && find . -delete && sudo apt update && \
+                sed -i s/a/b/ x && echo a > docs/legal/x && curl https://ads.example.org";
+    let page = shown_by(&matcher, bash(line), false);
+    let (_, near) = page.split_once("what nearly allows it").unwrap_or_default();
+    insta::assert_snapshot!(near);
+}
+
 #[test]
 fn what_was_given_and_did_not_count() {
     let given = json!({

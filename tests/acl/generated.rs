@@ -2,6 +2,7 @@
 
 use crate::reference;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The path of a file of this repository.
 pub fn at(name: &str) -> PathBuf {
@@ -26,6 +27,22 @@ fn current(name: &str, want: &str) {
     }
 }
 
+/// The README with what acl answers to the call of its first picture.
+fn with_example(readme: &str) -> String {
+    const LINE: &str = "cargo test 2>&1 | tail -3 && bash -c 'git push origin +main'";
+    let policy = "policies/recommended.toml";
+    let typed = format!("$ acl explain --policy {policy} --command \"{LINE}\"\n");
+    let (before, rest) = readme.split_once(&typed).expect("the first picture");
+    let (_, after) = rest.split_once("```").expect("its end");
+    let answer = Command::new(env!("CARGO_BIN_EXE_acl"))
+        .args(["explain", "--policy", policy, "--command", LINE])
+        .current_dir(at("."))
+        .output()
+        .unwrap();
+    let answer = String::from_utf8(answer.stdout).unwrap();
+    format!("{before}{typed}{answer}```{after}")
+}
+
 #[test]
 fn the_schema_is_current() {
     let schema = format!("{:#}\n", acl::report::schema::policy());
@@ -36,6 +53,7 @@ fn the_schema_is_current() {
 fn the_reference_is_current() {
     let (start, end) = ("<!-- reference -->\n", "<!-- /reference -->");
     let readme = text("README.md").replace("\r\n", "\n");
+    let readme = with_example(&readme);
     let (before, rest) = readme
         .split_once(start)
         .expect("a mark where the reference starts");

@@ -415,6 +415,11 @@ pub fn dangerous_variable(name: &str) -> bool {
     listed(&DANGEROUS_VARIABLES, name) && !listed(&HARMLESS_VARIABLES, name)
 }
 
+/// Whether the text in this variable is run: by the shell, which expands it, or by programs.
+pub fn runs_its_value(name: &str) -> bool {
+    PROMPT_VARIABLES.iter().any(|known| fits(known, name)) || command_variable(name)
+}
+
 /// Whether the value of this variable is a command that programs run.
 pub fn command_variable(name: &str) -> bool {
     listed(&COMMAND_VARIABLES, name)
@@ -470,12 +475,12 @@ mod tests {
 
     #[test]
     fn dangerous_variables_and_exceptions() {
-        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR PAGER MANPAGER EDITOR https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG AWS_ENDPOINT_URL RUSTC_WRAPPER BASH_FUNC_f%%"
+        for name in "PATH LD_PRELOAD BASH_ENV GIT_SSH_COMMAND GIT_DIR GIT_PAGER PAGER MANPAGER EDITOR http_proxy https_proxy GH_HOST PYTHONPATH NODE_OPTIONS RIPGREP_CONFIG_PATH TAR_OPTIONS KUBECONFIG NPM_CONFIG_REGISTRY AWS_ENDPOINT_URL RUSTC_WRAPPER XDG_CONFIG_HOME IFS BASH_FUNC_f%%"
             .split(' ')
         {
             assert!(dangerous_variable(name), "{name}");
         }
-        for name in "FOO CI TZ LANG PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE GIT_AUTHOR_NAME NODE_ENV CARGO_TERM_COLOR GOOS TERM".split(' ') {
+        for name in "FOO X CI TZ LANG LC_ALL PYTHONUNBUFFERED DOCKER_BUILDKIT AWS_PROFILE DB_HOST RUST_BACKTRACE RUST_LOG GIT_AUTHOR_NAME NODE_ENV DEBUG CARGO_TERM_COLOR NO_COLOR GOOS TERM".split(' ') {
             assert!(!dangerous_variable(name), "{name}");
         }
     }

@@ -5,13 +5,13 @@
 
 use std::rc::Rc;
 
-use super::assignments::is_dangerous;
 use super::env::{Env, Value};
 use super::numbers::is_number;
 use super::parse::is_name;
 use super::script::{Input, Walker};
 use super::syntax::Origin;
 use crate::call::access::Assignment;
+use crate::call::programs;
 use crate::call::word::Word;
 use crate::source::Span;
 
@@ -382,7 +382,7 @@ impl Walker<'_> {
             }
             if name == "export" || has('x') {
                 env.export(bare);
-                if is_dangerous(bare) {
+                if programs::dangerous_variable(bare) {
                     env.change(bare);
                 }
             }

@@ -4,7 +4,6 @@
 //! words do comes from the table of facts ([`super::effects`]); what a shell's own commands change, from
 //! `builtins.rs`.
 
-use super::assignments::is_dangerous;
 use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
 use super::launch::{more_starts, place_of_names};
@@ -255,13 +254,13 @@ impl Walker<'_> {
             if matches!(name, "BASH_ENV" | "ENV") && device(&value) {
                 self.opaque(format!("`{name}` runs what another command writes"), span);
             }
-            if super::assignments::is_prompt(name) {
+            if programs::runs_its_value(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }
             all.push(Assignment {
                 name: name.to_owned(),
                 value,
-                dangerous: is_dangerous(name),
+                dangerous: programs::dangerous_variable(name),
             });
         }
         all
@@ -372,7 +371,7 @@ impl Walker<'_> {
                 let Some((name, _)) = word.prefix().split_once('=') else {
                     continue;
                 };
-                if super::assignments::is_prompt(name) {
+                if programs::runs_its_value(name) {
                     let value = effects::cut(word, name.len() + 1);
                     self.prompt(name, &Known::Known(value), env);
                 }
@@ -428,7 +427,7 @@ impl Walker<'_> {
             );
         for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
-                what: format!("{name} was changed before it"),
+                what: format!("runs after {name} was changed"),
                 at: Trigger::Unnamed,
             });
         }

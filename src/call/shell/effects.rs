@@ -17,6 +17,7 @@ mod values;
 pub(super) use reading::cut;
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
+use crate::call::path;
 use crate::call::programs;
 use crate::call::word::Word;
 use std::borrow::Cow;
@@ -54,7 +55,7 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
         )));
         return out;
     };
-    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = path::last(name);
     // Git's own programs under their dashed names: `git-reset` is `git reset`.
     let dashed = || {
         let sub = base.strip_prefix("git-")?;

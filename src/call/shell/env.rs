@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::assignments::{is_dangerous, is_prompt};
 use super::numbers;
 use super::script::Input;
 use super::syntax::{Command, Tree};
+use crate::call::programs;
 use crate::call::word::Word;
 
 /// Folders that the shell may be in at one point; beyond that its folder is unknown.
@@ -175,9 +175,9 @@ impl Env {
     }
 
     fn note(&mut self, name: &str, value: &Value) {
-        if is_dangerous(name) {
+        if programs::dangerous_variable(name) {
             self.change(name);
-            if is_prompt(name) && *value != Value::Unset && self.prompts.len() < 16 {
+            if programs::runs_its_value(name) && *value != Value::Unset && self.prompts.len() < 16 {
                 self.prompts.push((name.to_owned(), value.clone()));
             }
         }

@@ -11,6 +11,7 @@ use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::Origin;
 use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
+use crate::call::path;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -30,7 +31,7 @@ impl Walker<'_> {
         mark: Option<&Word>,
     ) {
         let program = found.first().map(Word::shown).unwrap_or_default();
-        let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+        let name = path::last(&program).to_owned();
         let span = found.first().map_or_else(Span::default, |word| {
             Span::new(
                 word.span.start,
@@ -79,7 +80,7 @@ impl Walker<'_> {
                     let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
                     let filled = !mark.is_empty() && fill(&mut inner, mark, &names);
                     // `find` puts names in the place of `{}` and nowhere else.
-                    if !filled && name.rsplit('/').next() != Some("find") {
+                    if !filled && path::last(&name) != "find" {
                         inner.push(Word {
                             span: place,
                             ..names
@@ -477,7 +478,7 @@ impl Walker<'_> {
 /// What a command starts that the table of facts does not say.
 pub(super) fn more_starts(found: &[Word]) -> Vec<Starts> {
     let program = found.first().and_then(Word::text).unwrap_or_default();
-    match program.rsplit('/').next().unwrap_or_default() {
+    match path::last(program) {
         "bash" | "sh" | "dash" | "ash" | "zsh" | "ksh" | "ksh93" | "mksh" | "rbash" => {
             plus_c(found).into_iter().collect()
         }
@@ -553,7 +554,7 @@ fn git_settings(found: &[Word]) -> Vec<Starts> {
 /// The text in whose place a launcher puts names: `xargs` has none unless it is told.
 pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
     let braces = || Word::known("{}", Span::default());
-    if program.rsplit('/').next() != Some("xargs") {
+    if path::last(program) != "xargs" {
         return Some(braces());
     }
     let told = options.iter().rev().find(|option| {

@@ -6,7 +6,6 @@
 //! the shell's own commands change), `redirects.rs`.
 
 mod arithmetic;
-mod assignments;
 mod builtins;
 mod commands;
 mod compound;

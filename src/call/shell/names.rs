@@ -8,6 +8,7 @@ use super::env::Env;
 use super::syntax::{Command, List, Part, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
+use crate::call::path;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -63,7 +64,7 @@ const LISTERS: &[&str] = &[
 /// The names that one command prints by itself.
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
-    let program = words.first()?.text()?.rsplit('/').next()?;
+    let program = path::last(words.first()?.text()?);
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
     let git = ["ls-files", "diff", "show", "grep"];
     if !LISTERS.contains(&program) || program == "git" && !git.contains(&second) {
@@ -179,7 +180,7 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
 /// How all names end that a command's own options leave of what lies below a folder; none where any may be.
 pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str> {
     let program = words.first().and_then(Word::text).unwrap_or_default();
-    match program.rsplit('/').next().unwrap_or_default() {
+    match path::last(program) {
         "find" => find_end(words, options).into_iter().collect(),
         "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
         _ => Vec::new(),
@@ -258,7 +259,7 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
                 .any(|name| names.contains(&name.as_ref()))
         })
     };
-    let keeps = match words.first()?.text()?.rsplit('/').next()? {
+    let keeps = match path::last(words.first()?.text()?) {
         "head" | "tail" | "tac" | "shuf" | "cat" => true,
         "sort" => !has(&["-z"]),
         "uniq" => !has(&["-c", "--count"]),

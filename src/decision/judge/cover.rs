@@ -1,5 +1,6 @@
 //! Commands: which rules meet them, and what an allow of theirs covers.
 
+use super::unresolved::What;
 use super::{Covered, Judge, Matched, stance};
 use crate::call::access::Cover;
 use crate::matcher::commands::{self, Spelled};
@@ -47,7 +48,7 @@ impl Judge<'_> {
             }
             if stance == Stance::Tightens {
                 if fitted.fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                    self.unresolved.add(at, false, unsure);
+                    self.unresolved.add(at, What::Denied(&compiled.key), unsure);
                 }
                 matched.push(Matched {
                     rule,

@@ -1,5 +1,6 @@
 //! Paths: protected files, path rules, what lies below, the workspace.
 
+use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
@@ -77,16 +78,17 @@ impl Judge<'_> {
                     .below(&set.paths, path, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
             };
+            let key = format!("protected.{}", set.name);
             let (action, forced) = match fit {
                 Fit::No => continue,
                 Fit::Must => (Verdict::Deny, false),
-                Fit::MayPattern => (Verdict::Ask, true),
-                Fit::MayUnknown => {
-                    self.unresolved.add(at, true, || path.path.shown());
+                Fit::MayPattern if !names_unknown(path) => (Verdict::Ask, true),
+                Fit::MayPattern | Fit::MayUnknown => {
+                    let what = What::Protected(&set.name);
+                    self.unresolved.add_path(at, what, path);
                     continue;
                 }
             };
-            let key = format!("protected.{}", set.name);
             self.because.push((key.clone(), action));
             if self
                 .reasons
@@ -101,14 +103,14 @@ impl Judge<'_> {
                 |why| format!("`{shown}` is protected: {why}"),
             );
             if forced {
-                text = format!(
-                    "`{}` may stand for, or reach, a protected file{}",
-                    path.path.shown(),
-                    set.reason
-                        .as_ref()
-                        .map(|why| format!(": {why}"))
-                        .unwrap_or_default()
-                );
+                let may = match path.path.text() {
+                    Some(text) => format!("something below `{text}` may be a protected file"),
+                    None => format!("`{}` may stand for a protected file", path.path.shown()),
+                };
+                text = match &set.reason {
+                    Some(why) => format!("{may}: {why}"),
+                    None => may,
+                };
             }
             self.reasons.push(Reason {
                 key: key.clone(),
@@ -152,6 +154,11 @@ impl Judge<'_> {
                     .below(own, path, located)
                     .map_or(fit, |(below, _)| fit.max(below)),
             };
+            // Names that nobody knows are one question, not one for each rule that they may meet.
+            let fit = match fit {
+                Fit::MayPattern if names_unknown(path) => Fit::MayUnknown,
+                fit => fit,
+            };
             if fit == Fit::No {
                 continue;
             }
@@ -165,7 +172,8 @@ impl Judge<'_> {
                 continue;
             }
             if fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                self.unresolved.add(at, false, || path.path.shown());
+                let what = What::Denied(&compiled.key);
+                self.unresolved.add_path(at, what, path);
             }
             matched.push(Matched {
                 rule,
@@ -338,7 +346,7 @@ impl Judge<'_> {
         match located.inside() {
             Some(true) => {}
             _ if *verdict == Verdict::Ask && settled() => {}
-            None => self.unresolved.add(at, false, || path.path.shown()),
+            None => self.unresolved.add_path(at, What::Outside, path),
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");

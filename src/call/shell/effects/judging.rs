@@ -128,7 +128,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     for (at, value) in &reading.loose {
         // What a runner takes from elsewhere by an option that nobody listed may be code.
         if runs && (super::values::outside(value) || value.prefix().contains("://")) {
-            judge.escalate("an option that is not known takes a path", *at);
+            judge.escalate("has an option that is not known and takes a path", *at);
         }
         judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
     }
@@ -140,7 +140,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     if let Some(at) = reading.hidden {
         judge.escalate(
-            "an option that is not known may take the subcommand for its value",
+            "has an option that is not known and may take the subcommand for its value",
             at,
         );
     }

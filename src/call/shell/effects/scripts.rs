@@ -17,7 +17,7 @@ pub(super) enum Touch {
 }
 
 const LOST: Touch =
-    Touch::Unclear("its script is not understood: it may write files or run commands");
+    Touch::Unclear("runs a script that is not understood, and may write files or run commands");
 
 /// What a `sed` script does.
 pub(super) fn sed(script: &str) -> Vec<Touch> {
@@ -301,12 +301,12 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
                 },
             )),
             Token::Name("ENVIRON" | "SYMTAB") => {
-                out.push(Touch::Unclear("its program reads the environment"))
+                out.push(Touch::Unclear("has a program that reads the environment"))
             }
             Token::Name("getline") => {}
-            Token::Name("ARGV") if assigned(tokens, at) => {
-                out.push(Touch::Unclear("its program chooses the files it reads"))
-            }
+            Token::Name("ARGV") if assigned(tokens, at) => out.push(Touch::Unclear(
+                "has a program that chooses the files it reads",
+            )),
             Token::Pipe => {
                 // `print | "cmd"`, `"cmd" | getline`.
                 let command = match (before, next) {
@@ -322,7 +322,9 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
             Token::More if printing == Some(depth) => {
                 out.push(file(Mode::Write, next, tokens.get(at + 2)))
             }
-            Token::Special => out.push(Touch::Unclear("its program loads or calls other code")),
+            Token::Special => out.push(Touch::Unclear(
+                "has a program that loads or calls other code",
+            )),
             Token::Lost => out.push(LOST),
             _ => {}
         }
@@ -360,9 +362,9 @@ fn file(mode: Mode, name: Option<&Token>, after: Option<&Token>) -> Touch {
             Touch::File(mode, name.clone())
         }
         _ if mode == Mode::Read => {
-            Touch::Unclear("its program reads a file whose name it computes")
+            Touch::Unclear("has a program that reads a file whose name it computes")
         }
-        _ => Touch::Unclear("its program writes a file whose name it computes"),
+        _ => Touch::Unclear("has a program that writes a file whose name it computes"),
     }
 }
 

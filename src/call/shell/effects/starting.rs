@@ -263,7 +263,7 @@ fn parallel(rest: Option<usize>, words: &[Word], stdin: Stdin, judge: &mut Judge
             if begin == end {
                 judge.starts.push((
                     at,
-                    Starts::Opaque(format!("runs the lines of `{}`", word.shown())),
+                    Starts::Opaque(format!("it runs the lines of `{}`", word.shown())),
                 ));
             }
         } else if begin == end {

@@ -305,7 +305,7 @@ impl<'w> Judge<'w> {
                     "-B",
                 ];
                 if word.is_unknown() || runs.iter().any(|flag| shown.contains(flag)) {
-                    self.escalate("its flags may run another program", naming);
+                    self.escalate("has flags that may run another program", naming);
                 }
             }
         }
@@ -496,7 +496,7 @@ impl<'w> Judge<'w> {
         match numbered(word) {
             Some(text) => self.touches(scripts::sed(&text), word, at),
             None => self.escalate(
-                "its script cannot be computed: it may write files or run commands",
+                "runs a script that cannot be computed, and may write files or run commands",
                 at,
             ),
         }
@@ -506,7 +506,7 @@ impl<'w> Judge<'w> {
         match numbered(word) {
             Some(text) => self.touches(scripts::awk(&text), word, at),
             None => self.escalate(
-                "its program cannot be computed: it may write files or run commands",
+                "runs a program that cannot be computed, and may write files or run commands",
                 at,
             ),
         }
@@ -528,9 +528,9 @@ impl<'w> Judge<'w> {
                     );
                 }
                 scripts::Touch::Runs(script) => {
-                    self.escalate("its script runs a command", at);
+                    self.escalate("has a script that runs a command", at);
                     if script.is_none() {
-                        let why = "its script runs a command that cannot be computed";
+                        let why = "has a script that runs a command that cannot be computed";
                         self.starts.push((at, Starts::Opaque(why.to_owned())));
                     }
                     if let Some(script) = script {
@@ -791,11 +791,14 @@ impl<'w> Judge<'w> {
     /// Files that a filter of `jq` (`import "x" as y;`) or `yq` (`load("x")`) reads.
     fn query(&mut self, word: &Word, at: usize) {
         if word.is_unknown() && word.prefix().trim().is_empty() {
-            return self.escalate("its filter cannot be computed: it may read files", at);
+            return self.escalate(
+                "has a filter that cannot be computed, and may read files",
+                at,
+            );
         }
         let shown = word.shown();
         if reads_environment(&shown) {
-            self.escalate("its filter reads the environment", at);
+            self.escalate("has a filter that reads the environment", at);
         }
         let start = shown.trim_start();
         if ["import", "include", "module"].iter().any(|word| {
@@ -803,7 +806,7 @@ impl<'w> Judge<'w> {
                 .strip_prefix(word)
                 .is_some_and(|rest| rest.trim_start().starts_with(['"', '{']))
         }) {
-            self.escalate("its filter loads other files", at);
+            self.escalate("has a filter that loads other files", at);
         }
         let mut rest = shown.as_str();
         while let Some(found) = rest.find("load") {
@@ -827,7 +830,7 @@ impl<'w> Judge<'w> {
                     let file = self.placed(&Word::known(file, word.span));
                     self.path(&file, at, None, Mode::Read, Reach::Itself, true);
                 }
-                None => self.escalate("its filter loads a file that cannot be named", at),
+                None => self.escalate("has a filter that loads a file which cannot be named", at),
             }
         }
     }
