@@ -7,7 +7,7 @@
 use super::assignments::is_dangerous;
 use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
-use super::launch::{more_starts, place_of_names};
+use super::launch::{is_own, more_starts, place_of_names};
 use super::numbers::is_number;
 use super::parse::is_name;
 use super::redirects::device;
@@ -381,6 +381,12 @@ impl Walker<'_> {
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
+            // `IFS=x eval '$c'`: they hold while it runs.
+            if level.shell && is_own(name) {
+                for Assignment { name, value, .. } in &assignments {
+                    env.hand_down(name, Known::Known(value.clone()));
+                }
+            }
             for start in starts {
                 self.start(
                     start,
