@@ -218,7 +218,25 @@ impl Walker<'_> {
                     numbers_if(all_numbers)
                 }
             };
+            if let Known::Known(value) = &value {
+                self.handed_over(name, value);
+            }
             env.set(name, value);
+        }
+    }
+
+    /// A variable that another program takes for code.
+    fn handed_over(&mut self, name: &str, value: &Word) {
+        if matches!(name, "BASH_ENV" | "ENV") && device(value) {
+            let why = format!("`{name}` runs what another command writes");
+            self.opaque(why, value.span);
+        }
+        // A pager, an alias: what git's settings run.
+        let setting = name == "GIT_CONFIG_PARAMETERS" || name.starts_with("GIT_CONFIG_VALUE_");
+        let command = |text: &str| text.contains([' ', '!', ';', '|', '&', '$', '`']);
+        if setting && value.text().is_none_or(command) {
+            let why = format!("`{name}` may hold a command that git runs");
+            self.opaque(why, value.span);
         }
     }
 
@@ -252,9 +270,7 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
-            if matches!(name, "BASH_ENV" | "ENV") && device(&value) {
-                self.opaque(format!("`{name}` runs what another command writes"), span);
-            }
+            self.handed_over(name, &value);
             if super::assignments::is_prompt(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }
@@ -372,8 +388,9 @@ impl Walker<'_> {
                 let Some((name, _)) = word.prefix().split_once('=') else {
                     continue;
                 };
+                let value = effects::cut(word, name.len() + 1);
+                self.handed_over(name, &value);
                 if super::assignments::is_prompt(name) {
-                    let value = effects::cut(word, name.len() + 1);
                     self.prompt(name, &Known::Known(value), env);
                 }
             }
