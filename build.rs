@@ -558,7 +558,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 53] = [
+const KINDS: [&str; 55] = [
     "text",
     "maybe",
     "read",
@@ -595,6 +595,8 @@ const KINDS: [&str; 53] = [
     "form",
     "header",
     "sends",
+    "item",
+    "response",
     "assign",
     "variable",
     "key",

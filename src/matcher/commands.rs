@@ -12,6 +12,7 @@ use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
+use std::collections::BTreeSet;
 
 /// One word of the sequence that patterns are compared with: where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -606,9 +607,12 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
         }
         best = best.max(fit);
     };
-    let undone = |at: usize| {
-        let mut undone = command.options.iter().filter(|option| option.undone);
-        stance == Stance::Loosens && undone.any(|option| option.at == at)
+    let undone: BTreeSet<usize> = match stance {
+        Stance::Loosens => {
+            let undone = command.options.iter().filter(|option| option.undone);
+            undone.map(|option| option.at).collect()
+        }
+        Stance::Tightens => BTreeSet::new(),
     };
     for glob in alternatives {
         for option in &command.options {
@@ -658,7 +662,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             if role == Role::Value || (role == Role::Rest && stance == Stance::Loosens) {
                 continue;
             }
-            if undone(at) {
+            if undone.contains(&at) {
                 continue;
             }
             let text = word.text();

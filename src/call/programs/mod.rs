@@ -262,6 +262,10 @@ pub enum Kind {
     Header,
     /// A file whose content is sent.
     Sends,
+    /// `name=value`, `name=@file`, `name@file`, or a URL (`http`): sent.
+    Item,
+    /// A path, or `@FILE`: the words of that file take its place.
+    Response,
     /// `NAME=value`: an assignment.
     Assign,
     /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).

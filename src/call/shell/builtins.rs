@@ -229,11 +229,6 @@ impl Walker<'_> {
                     self.opaque("`eval` runs a text that cannot be computed", span);
                 }
                 self.via.push("eval".to_owned());
-                // `IFS=x eval '$c'`: they hold while it runs.
-                for assignment in assignments {
-                    let value = assignment.value.clone();
-                    env.hand_down(&assignment.name, Value::Known(value));
-                }
                 self.script(&text, origin, env, input);
                 self.via.pop();
                 env.lost |= !known;

@@ -6,7 +6,7 @@
 
 use super::effects::{self, Effect, Outcome, Starts, Stdin, What};
 use super::env::{Env, Value as Known};
-use super::launch::{more_starts, place_of_names};
+use super::launch::{is_own, more_starts, place_of_names};
 use super::numbers::is_number;
 use super::parse::is_name;
 use super::redirects::device;
@@ -217,7 +217,25 @@ impl Walker<'_> {
                     numbers_if(all_numbers)
                 }
             };
+            if let Known::Known(value) = &value {
+                self.handed_over(name, value);
+            }
             env.set(name, value);
+        }
+    }
+
+    /// A variable that another program takes for code.
+    fn handed_over(&mut self, name: &str, value: &Word) {
+        if matches!(name, "BASH_ENV" | "ENV") && device(value) {
+            let why = format!("`{name}` runs what another command writes");
+            self.opaque(why, value.span);
+        }
+        // A pager, an alias: what git's settings run.
+        let setting = name == "GIT_CONFIG_PARAMETERS" || name.starts_with("GIT_CONFIG_VALUE_");
+        let command = |text: &str| text.contains([' ', '!', ';', '|', '&', '$', '`']);
+        if setting && value.text().is_none_or(command) {
+            let why = format!("`{name}` may hold a command that git runs");
+            self.opaque(why, value.span);
         }
     }
 
@@ -251,9 +269,7 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
-            if matches!(name, "BASH_ENV" | "ENV") && device(&value) {
-                self.opaque(format!("`{name}` runs what another command writes"), span);
-            }
+            self.handed_over(name, &value);
             if programs::runs_its_value(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
             }
@@ -371,8 +387,9 @@ impl Walker<'_> {
                 let Some((name, _)) = word.prefix().split_once('=') else {
                     continue;
                 };
+                let value = effects::cut(word, name.len() + 1);
+                self.handed_over(name, &value);
                 if programs::runs_its_value(name) {
-                    let value = effects::cut(word, name.len() + 1);
                     self.prompt(name, &Known::Known(value), env);
                 }
             }
@@ -380,6 +397,12 @@ impl Walker<'_> {
         if let Some((found, assignments)) = kept {
             let starts = std::mem::take(&mut outcome.starts);
             let started = !starts.is_empty();
+            // `IFS=x eval '$c'`: they hold while it runs.
+            if level.shell && is_own(name) {
+                for Assignment { name, value, .. } in &assignments {
+                    env.hand_down(name, Known::Known(value.clone()));
+                }
+            }
             for start in starts {
                 self.start(
                     start,

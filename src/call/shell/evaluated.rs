@@ -21,6 +21,8 @@ use crate::source::Span;
 
 /// Texts that are told one by one.
 const TRAPS: usize = 8;
+/// Texts within texts that are looked into.
+const TEMPLATES: usize = 4;
 
 impl Walker<'_> {
     /// A word is evaluated as it stands. Whether a command in it was told.
@@ -272,26 +274,24 @@ impl Walker<'_> {
 
     /// What the substitutions in a text run that is expanded.
     fn template(&mut self, text: &str, span: Span, via: &str, env: &Env) {
-        if self.depth >= DEEPEST {
+        // Each may hold as many levels as a script may, and each level another text: few of them are enough.
+        let depth = self.depth + DEEPEST / TEMPLATES;
+        if depth >= DEEPEST {
             self.opaque("nested too deeply", span);
             return;
         }
-        let tree = Rc::new(parse::template(
-            text,
-            Origin::Computed(span),
-            self.depth + 1,
-        ));
+        let tree = Rc::new(parse::template(text, Origin::Computed(span), depth));
         for flaw in &tree.flaws {
             self.opaque(flaw.why, span);
         }
-        self.depth += 1;
+        let before = std::mem::replace(&mut self.depth, depth);
         self.via.push(via.to_owned());
         let mut inner = env.clone();
         for heredoc in &tree.heredocs {
             self.parts(&tree, &heredoc.parts, &mut inner);
         }
         self.via.pop();
-        self.depth -= 1;
+        self.depth = before;
     }
 }
 

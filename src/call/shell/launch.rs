@@ -519,7 +519,8 @@ fn git_settings(found: &[Word]) -> Vec<Starts> {
     let config = found.iter().position(|word| word.text() == Some("config"));
     for (at, pair) in found.windows(2).enumerate() {
         let [first, second] = pair else { continue };
-        let (key, value, at) = if first.text() == Some("-c") {
+        let config_option = matches!(first.text(), Some("-c" | "--config"));
+        let (key, value, at) = if config_option {
             let Some((key, _)) = second.prefix().split_once('=') else {
                 continue;
             };

@@ -11,7 +11,7 @@ use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
 /// Names that one expression may lead to.
-const NAMES: usize = 256;
+const NAMES: usize = 64;
 
 /// Variables that bash itself keeps as numbers, where nobody assigned them.
 const COUNTERS: &str = " RANDOM SECONDS LINENO UID EUID PPID BASHPID SHLVL OPTIND COLUMNS LINES EPOCHSECONDS SRANDOM HISTCMD BASH_SUBSHELL ";
@@ -111,14 +111,15 @@ pub(super) fn assigned(text: &str) -> (Vec<&str>, bool) {
         let end = at + name.len();
         let (before, after) = (text.get(..at).unwrap_or(""), text.get(end..).unwrap_or(""));
         at = end + after.chars().next().map_or(0, char::len_utf8);
+        if !is_name(name) {
+            continue;
+        }
         let (before, after) = (before.trim_end(), after.trim_start());
         let operator = after.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
         let sets = operator.starts_with('=') && !operator.starts_with("==");
         let steps = ["++", "--"];
         let stepped = |text: &str| steps.iter().any(|step| text.starts_with(step));
-        if is_name(name)
-            && (sets || stepped(after) || steps.iter().any(|step| before.ends_with(step)))
-        {
+        if sets || stepped(after) || steps.iter().any(|step| before.ends_with(step)) {
             all.push(name);
         }
     }

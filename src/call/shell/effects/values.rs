@@ -273,6 +273,15 @@ impl<'w> Judge<'w> {
                 self.escalate("sends data", naming);
                 path(self, Mode::Read, Reach::Itself);
             }
+            Kind::Item => self.item(word, at, naming),
+            Kind::Response => match word.prefix().starts_with('@') {
+                true => {
+                    self.escalate("takes its options from a file", naming);
+                    let file = self.placed(&cut(word, 1));
+                    self.path(&file, at, None, Mode::Read, Reach::Itself, true);
+                }
+                false => path(self, Mode::Read, self.reach(false, true)),
+            },
             Kind::Assign => self.assign(word, naming),
             Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
@@ -326,8 +335,7 @@ impl<'w> Judge<'w> {
         if word.pieces.is_empty() {
             return;
         }
-        if word.prefix().starts_with("file://") {
-            let path = cut(word, "file://".len());
+        if let Some(path) = file_of(word) {
             return self.path(&path, at, naming, Mode::Read, Reach::Itself, true);
         }
         // `user@host` without a scheme, as `ssh` takes it.
@@ -597,6 +605,21 @@ impl<'w> Judge<'w> {
                 let file = self.placed(&file);
                 self.path(&file, at, Some(naming), Mode::Read, Reach::Itself, true);
             }
+        }
+    }
+
+    /// `name=value`, `name=@file`, `name:=@file`, `name@file`; a URL is none.
+    fn item(&mut self, word: &Word, at: usize, naming: usize) {
+        let prefix = word.prefix();
+        if prefix.contains("://") {
+            return self.host(word, at, None);
+        }
+        if prefix.contains(['=', '@']) || word.is_unknown() {
+            self.escalate("sends data", naming);
+        }
+        if let Some(mark) = prefix.find('@') {
+            let file = self.placed(&cut(word, mark + 1));
+            self.path(&file, at, Some(naming), Mode::Read, Reach::Itself, true);
         }
     }
 
@@ -901,6 +924,42 @@ fn reads_environment(filter: &str) -> bool {
             && (!after.starts_with(|c| name(c) || c == '"') || after.starts_with("subst"))
             && !after.trim_start().starts_with(':')
     }) || filter.contains("$ENV")
+}
+
+/// The file that a URL names: `file:///a`, `FILE://localhost/%61`, `file:/a`. Braces and brackets stand for several.
+fn file_of(word: &Word) -> Option<Word> {
+    let prefix = word.prefix();
+    let scheme = prefix
+        .get(..5)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("file:"))?;
+    let rest = prefix.get(scheme.len()..).unwrap_or("");
+    let host = match rest.strip_prefix("//") {
+        Some(after) => 2 + after.find('/').unwrap_or(after.len()),
+        None => 0,
+    };
+    let path = cut(word, scheme.len() + host);
+    let Some(text) = path.text() else {
+        return Some(path);
+    };
+    if text.contains(['{', '[']) {
+        return Some(Word::unknown(text, word.span, false));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
+        let code = text.get(at + 1..at + 3).filter(|_| byte == b'%');
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                at += 3;
+            }
+            None => {
+                bytes.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Some(Word::known(String::from_utf8_lossy(&bytes), word.span))
 }
 
 /// A path seen from a folder.
