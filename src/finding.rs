@@ -3,6 +3,7 @@
 //! Made by every stage that reads a policy; rendered by `report/`. Codes are stable API, prose is not.
 
 use crate::text::{Source, Span};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Finding {
     pub labels: Vec<Label>,
     /// What to type instead.
     pub help: Option<String>,
+    /// A call that shows it, as `acl decide` reads one; only what is about meaning has one.
+    pub witness: Option<Value>,
 }
 
 impl Finding {
@@ -81,6 +84,7 @@ impl Finding {
                 text: String::new(),
             }],
             help: None,
+            witness: None,
         }
     }
 
@@ -118,6 +122,17 @@ impl Finding {
     /// The same finding with advice.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// The same finding with a call that shows it, also in words.
+    pub fn witness(mut self, call: Value, shown: impl fmt::Display) -> Self {
+        let help = self
+            .help
+            .take()
+            .map_or_else(String::new, |help| help + "; ");
+        self.help = Some(format!("{help}for example: `{shown}`"));
+        self.witness = Some(call);
         self
     }
 }
