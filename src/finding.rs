@@ -4,6 +4,7 @@
 //! the text of `acl check --explain CODE`, is `finding/errors/⟨code⟩.md`; its blocks are its test.
 
 use crate::text::{Source, Span};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -77,6 +78,8 @@ pub struct Finding {
     pub labels: Vec<Label>,
     /// What to type instead.
     pub help: Option<String>,
+    /// A call that shows it, as `acl decide` reads one; only what is about meaning has one.
+    pub witness: Option<Value>,
 }
 
 impl Finding {
@@ -97,6 +100,7 @@ impl Finding {
                 text: String::new(),
             }],
             help: None,
+            witness: None,
         }
     }
 
@@ -134,6 +138,17 @@ impl Finding {
     /// The same finding with advice.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+
+    /// The same finding with a call that shows it, also in words.
+    pub fn witness(mut self, call: Value, shown: impl fmt::Display) -> Self {
+        let help = self
+            .help
+            .take()
+            .map_or_else(String::new, |help| help + "; ");
+        self.help = Some(format!("{help}for example: `{shown}`"));
+        self.witness = Some(call);
         self
     }
 }

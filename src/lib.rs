@@ -62,6 +62,8 @@ pub mod report;
 
 pub mod cases;
 
+pub mod language;
+
 pub mod lint;
 
 #[cfg(feature = "cli")]

@@ -3,7 +3,7 @@
 //! An allow that is narrowed (`exact`, `only`, `operands`, `with`, conditions) is left alone.
 
 use super::room::{Pattern, written};
-use super::{Room, inside, names};
+use super::{Room, names};
 use crate::call::path;
 use crate::call::shell;
 use crate::matcher::commands;
@@ -11,6 +11,7 @@ use crate::matcher::located::{Folder, Frame};
 use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
 use crate::finding::Finding;
+use crate::language;
 use crate::policy::File;
 use crate::policy::glob::Glob;
 use crate::policy::patterns::{self, Anchor, CommandPattern, PathPattern, WordPattern};
@@ -267,6 +268,13 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
 
 /// A line by which the pattern lets a program pass that it does not name.
 fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> {
+    // By this pattern alone: a long list would be tried once for each of its own.
+    let alone = Commands {
+        patterns: vec![pattern.clone()],
+        except: rule.except.clone(),
+        without: rule.without.clone(),
+        ..Commands::default()
+    };
     let folder = |text: &str| Folder {
         lexical: text.into(),
         resolved: text.into(),
@@ -281,7 +289,7 @@ fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> 
         home: Some("/home/user".into()),
         ..shell::Scene::default()
     };
-    let start = inside::sample(pattern, |word| match word {
+    let start = language::sample(pattern, |word| match word {
         WordPattern::Word(glob) => !glob.is_star(),
         WordPattern::Any => false,
     });
@@ -296,7 +304,7 @@ fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> 
         });
         let started: Vec<usize> = started.collect();
         let covers = (0..accesses.len()).any(|at| {
-            let fitted = commands::fit(rule, &accesses, at, Stance::Loosens, &frame);
+            let fitted = commands::fit(&alone, &accesses, at, Stance::Loosens, &frame);
             fitted.fit == Fit::Must
                 && commands::uncovered(&accesses, &fitted).is_none()
                 && started.iter().any(|inner| fitted.levels.contains(inner))

@@ -3,11 +3,10 @@
 //! Compared by what they match, not by their letters: `git {a,b}` next to `git {b,a}` is the same again.
 
 use super::Room;
-use super::redundant_rule::same;
-use super::room::{Written, written};
+use super::room::Written;
 use crate::finding::Finding;
+use crate::language::Entry;
 use crate::policy::patterns;
-use crate::policy::rule::Rule;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,40 +14,43 @@ const CODE: &str = "duplicate-rule";
 
 /// Looks at the entries of lists and tiers.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let rules = room.languages();
     let mut found = Vec::new();
-    let mut seen: HashMap<(usize, usize), Vec<(&Rule, Written<'_>)>> = HashMap::new();
-    for compiled in room.rules().filter(|own| !room.is_ordered(own)) {
-        let rule = &compiled.rule;
-        for own in written(rule) {
-            let alike = seen.entry(key(&own)).or_default();
-            let first = alike.iter().find(|(other, text)| {
-                Arc::ptr_eq(&other.place.source, &rule.place.source)
-                    && (std::ptr::eq(*other, rule)
-                        || (rule.reason == other.reason
-                            && rule.instead == other.instead
-                            && rule.forced == other.forced))
-                    && same(other, text, rule, &own)
-            });
-            let Some((other, text)) = first else {
-                alike.push((rule, own));
-                continue;
-            };
-            let source = &rule.place.source;
-            found.push(
-                Finding::lint(
-                    CODE,
-                    format!("`{}` stands here twice", own.text),
-                    source,
-                    room.spot_of(rule, &own),
-                )
-                .label("the same again")
-                .also(source, room.spot_of(other, text), "first here")
-                .help("drop one of the two"),
-            );
+    let mut seen: HashMap<(usize, usize), Vec<(usize, &Entry<'_>)>> = HashMap::new();
+    for (at, entry) in rules.entries().iter().enumerate() {
+        if room.is_ordered(entry.compiled) || entry.written.patterns.is_empty() {
+            continue;
         }
+        let alike = seen.entry(key(&entry.written)).or_default();
+        let first = alike.iter().find(|(other, first)| {
+            comparable(first, entry) && rules.inside(*other, at) && rules.inside(at, *other)
+        });
+        let Some((_, first)) = first else {
+            alike.push((at, entry));
+            continue;
+        };
+        let place = room.place(first);
+        found.push(
+            room.at(CODE, format!("{} stands here twice", room.named(entry)), entry)
+                .label("the same again")
+                .also(&place.source, place.span, "first here")
+                .help("drop one of the two"),
+        );
     }
     found.extend(tiers(room));
     found
+}
+
+/// Whether two entries would say the same, were they about the same.
+fn comparable(one: &Entry<'_>, other: &Entry<'_>) -> bool {
+    let (first, rule) = (&one.compiled.rule, &other.compiled.rule);
+    Arc::ptr_eq(&first.place.source, &rule.place.source)
+        && first.action == rule.action
+        && std::mem::discriminant(&first.judges) == std::mem::discriminant(&rule.judges)
+        && (one.rule == other.rule
+            || (rule.reason == first.reason
+                && rule.instead == first.instead
+                && rule.forced == first.forced))
 }
 
 /// What two texts share that take the same: how many alternatives, and which letters however ordered.

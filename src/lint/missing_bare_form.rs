@@ -3,9 +3,14 @@
 //! A pattern is a prefix already. In an allow the star is left alone: there it narrows.
 
 use super::Room;
-use super::inside::{self, Side};
 use super::room::{Pattern, written};
+use crate::call::shell;
 use crate::finding::Finding;
+use crate::language;
+use crate::matcher::commands;
+use crate::matcher::located::Frame;
+use crate::matcher::paths::Stance;
+use crate::policy::glob::Fit;
 use crate::policy::patterns::{CommandPattern, WordPattern};
 use crate::policy::rule::{Rule, Verdict};
 
@@ -61,25 +66,21 @@ fn bare(command: &CommandPattern) -> Option<CommandPattern> {
     })
 }
 
-/// Whether some rule at least as strict takes the bare command.
+/// Whether some rule at least as strict takes the bare command, as the matcher sees it.
 fn closed(room: &Room<'_>, rule: &Rule, bare: &CommandPattern) -> bool {
-    let exact = Side {
-        tightens: true,
-        exact: true,
-    };
-    room.command_rules().any(|(other, commands)| {
-        let outer = Side {
-            tightens: true,
-            exact: commands.exact,
-        };
+    let line = language::sample(bare, |_| true);
+    let accesses = shell::accesses(&line, &shell::Scene::default());
+    let frame = Frame::default();
+    room.command_rules().any(|(other, own)| {
+        let free = other.tools.is_empty()
+            && other.args.is_empty()
+            && other.when.is_empty()
+            && other.unless.is_empty();
         other.action >= rule.action
-            && inside::conditions(other, rule)
-            && commands.with.is_empty()
-            && commands.operands.is_empty()
-            && commands
-                .patterns
-                .iter()
-                .any(|wide| inside::command(wide, outer, bare, exact))
+            && (free || std::ptr::eq(other, rule))
+            && (0..accesses.len()).any(|at| {
+                commands::fit(own, &accesses, at, Stance::Tightens, &frame).fit == Fit::Must
+            })
     })
 }
 

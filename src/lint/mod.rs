@@ -1,11 +1,9 @@
 //! Policy + matcher → what probably does not say what its author means.
 //!
 //! One lint, one place: `⟨name⟩.rs` (one function), `⟨name⟩.md` beside it (the page, the text of `--explain`, and the
-//! test), one line in the table below. `inside.rs` decides containment of patterns (`index.rs` finds those worth it), `room.rs` is what a lint looks at,
+//! test), one line in the table below. What a rule takes of all calls `language/` says; `room.rs` is what a lint looks at,
 //! `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
 
-mod index;
-mod inside;
 mod levels;
 mod names;
 mod room;
@@ -49,6 +47,7 @@ lints! {
     broad_allow "broad-allow" Warn,
     case_only_difference "case-only-difference" Warn,
     colon_star_in_the_middle "colon-star-in-the-middle" Warn,
+    conflicting_rules "conflicting-rules" Warn,
     duplicate_rule "duplicate-rule" Warn,
     exact_deny_of_bare_name "exact-deny-of-bare-name" Warn,
     fail_open_source "fail-open-source" Warn,
@@ -82,7 +81,6 @@ const ELSEWHERE: &[&str] = &[
     "allow-all-preset",
     "allow-list-over-allow-tier",
     "ask-in-non-interactive",
-    "conflicting-rules",
     "escalation-allowed",
     "layer-without-effect",
     "requirement-without-key",

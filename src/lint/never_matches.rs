@@ -39,6 +39,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         found.extend(excepts(room, rule));
         found.extend(wrong_tools(room, rule));
     }
+    found.extend(nothing_left(room));
     for set in &room.matcher.protected {
         for path in set.paths.patterns.iter().chain(&set.paths.except) {
             if let Some(fault) = path_fault(path) {
@@ -62,6 +63,33 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Entries that carve out, or ask for, all that they could take.
+fn nothing_left(room: &Room<'_>) -> Vec<Finding> {
+    let rules = room.languages();
+    let carves = |rule: &Rule| match &rule.judges {
+        Judges::Commands(own) => {
+            !own.except.is_empty() || !own.without.is_empty() || (own.exact && !own.with.is_empty())
+        }
+        Judges::Paths(own) => !own.except.is_empty(),
+        Judges::Hosts(own) => !own.except.is_empty(),
+        _ => false,
+    };
+    let entries = rules.entries().iter().enumerate();
+    let entries = entries.filter(|(_, entry)| carves(&entry.compiled.rule));
+    let empty = entries.filter(|(at, _)| rules.is_empty(*at));
+    empty
+        .map(|(_, entry)| {
+            let fault = Fault {
+                why: "its own conditions leave nothing of it".into(),
+                help: "narrow its `except` or `without`, or drop it".into(),
+            };
+            let place = room.place(entry);
+            let grave = entry.action() == Verdict::Deny;
+            told(&entry.written.text, fault, &place.source, place.span, grave)
+        })
+        .collect()
 }
 
 fn excepts(room: &Room<'_>, rule: &Rule) -> Vec<Finding> {

@@ -7,13 +7,16 @@ use super::levels::Level;
 use super::suppressions::{self, Suppression};
 use crate::call::tools::Holds;
 use crate::finding::Finding;
+use crate::language::{self, Entry, Hidden, Rules};
+pub use crate::language::{Pattern, Written, written};
 use crate::matcher::{Compiled, Matcher};
 use crate::policy::File;
 use crate::policy::Resolution;
 use crate::policy::glob::Glob;
-use crate::policy::patterns::{self, CommandPattern, HostPattern, PathPattern};
-use crate::policy::rule::{Commands, Judges, Protected, Rule, TierEntry, Verdict};
+use crate::policy::patterns;
+use crate::policy::rule::{Commands, Judges, Place, Protected, Rule, TierEntry, Verdict};
 use crate::source::{self, Node, Source, Span, Tree, Value};
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// What a lint looks at.
@@ -24,30 +27,22 @@ pub struct Room<'m> {
     /// All suppressions of all files.
     pub suppressions: Vec<Suppression>,
     trees: Vec<(Arc<Source>, Tree)>,
+    languages: OnceCell<Rules<'m>>,
 }
 
-/// One pattern of a rule, of whatever it judges.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pattern<'r> {
-    /// Of `commands`.
-    Command(&'r CommandPattern),
-    /// Of `paths`.
-    Path(&'r PathPattern),
-    /// Of `hosts`.
-    Host(&'r HostPattern),
-    /// Of `tools`, where the rule judges the tool as such.
-    Tool(&'r Glob),
-}
-
-/// A text of a rule's list: one pattern, or one for each brace alternative.
-#[derive(Clone, Debug)]
-pub struct Written<'r> {
-    /// As written.
-    pub text: String,
-    /// How often the same text stands before it in the rule.
-    pub nth: usize,
-    /// Its alternatives.
-    pub patterns: Vec<Pattern<'r>>,
+/// What hides an entry, or covers it.
+#[derive(Debug)]
+pub struct By<'m> {
+    /// In a sentence: ``the deny of `git push` ``.
+    pub what: String,
+    /// Its verdict.
+    pub action: Verdict,
+    /// Where it stands.
+    pub place: Place,
+    /// The rule, where it is one.
+    pub rule: Option<&'m Compiled>,
+    /// The protected files, where it is these.
+    pub set: Option<&'m Protected>,
 }
 
 impl<'m> Room<'m> {
@@ -60,7 +55,13 @@ impl<'m> Room<'m> {
             trees: files()
                 .map(|file| (Arc::clone(&file.source), source::read(&file.source)))
                 .collect(),
+            languages: OnceCell::new(),
         }
+    }
+
+    /// The rules as languages.
+    pub fn languages(&self) -> &Rules<'m> {
+        self.languages.get_or_init(|| Rules::of(self.matcher))
     }
 
     /// All files, the root of each layer before what it extends.
@@ -133,6 +134,86 @@ impl<'m> Room<'m> {
             })
             .map(|name| (name.to_owned(), self.matcher.tier(name).verdict))
             .collect()
+    }
+
+    // --- entries
+
+    /// A finding at an entry.
+    pub fn at(&self, code: &'static str, message: String, entry: &Entry<'_>) -> Finding {
+        let place = self.place(entry);
+        Finding::lint(code, message, &place.source, place.span)
+    }
+
+    /// That the search for calls gave up.
+    pub fn undecided(&self, code: &'static str, entry: &Entry<'_>, what: &str) -> Finding {
+        let message = format!(
+            "whether {} {what} is unknown: the search gave up",
+            self.named(entry)
+        );
+        self.at(code, message, entry)
+            .label("too many wildcards meet here")
+            .help("write fewer `**` and `*`, or split the rule")
+    }
+
+    /// Where an entry stands.
+    pub fn place(&self, entry: &Entry<'_>) -> Place {
+        let rule = &entry.compiled.rule;
+        let span = match entry.written.patterns.is_empty() {
+            true => rule.place.span,
+            false => self.spot_of(rule, &entry.written),
+        };
+        Place {
+            span,
+            ..rule.place.clone()
+        }
+    }
+
+    /// An entry as a sentence names it.
+    pub fn named(&self, entry: &Entry<'_>) -> String {
+        match entry.written.patterns.is_empty() {
+            true => "every tool".to_owned(),
+            false => format!("`{}`", entry.written.text),
+        }
+    }
+
+    /// What hides an entry.
+    pub fn by(&self, hidden: &Hidden) -> Vec<By<'m>> {
+        let rules = self.languages();
+        let by = hidden.by.iter().filter_map(|by| match by {
+            language::By::Entry(at) => {
+                let entry = rules.entries().get(*at)?;
+                Some(By {
+                    what: format!("the {} of {}", entry.action(), self.named(entry)),
+                    action: entry.action(),
+                    place: self.place(entry),
+                    rule: Some(entry.compiled),
+                    set: None,
+                })
+            }
+            language::By::Protected(at) => {
+                let set = self.matcher.protected.get(*at)?;
+                Some(By {
+                    what: format!("the protected set `{}`", set.name),
+                    action: Verdict::Deny,
+                    place: set.place.clone(),
+                    rule: None,
+                    set: Some(set),
+                })
+            }
+        });
+        by.collect()
+    }
+
+    /// Several in a sentence.
+    pub fn listed(&self, by: &[By<'_>]) -> String {
+        let some: Vec<&str> = by.iter().take(3).map(|own| own.what.as_str()).collect();
+        match (some.as_slice(), by.len()) {
+            (_, 4..) => format!("{} and {} more", some.join(", "), by.len() - 3),
+            ([first @ .., last], _) if !first.is_empty() => {
+                format!("{} and {last}", first.join(", "))
+            }
+            _ => some.join(", "),
+        }
     }
 
     // --- places
@@ -257,42 +338,6 @@ impl<'m> Room<'m> {
             .position(|(own, _)| Arc::ptr_eq(own, source))
             .unwrap_or(usize::MAX)
     }
-}
-
-/// The patterns of a rule, those of one text together.
-pub fn written(rule: &Rule) -> Vec<Written<'_>> {
-    match &rule.judges {
-        Judges::Commands(own) => {
-            grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Command(p))))
-        }
-        Judges::Paths(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Path(p)))),
-        Judges::Hosts(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Host(p)))),
-        Judges::Tool => {
-            let texts: Vec<String> = rule.tools.iter().map(patterns::spell).collect();
-            let pairs = texts.iter().zip(rule.tools.iter().map(Pattern::Tool));
-            grouped(pairs)
-        }
-        Judges::Rest(_) => Vec::new(),
-    }
-}
-
-fn grouped<'t, 'r>(pairs: impl Iterator<Item = (&'t String, Pattern<'r>)>) -> Vec<Written<'r>> {
-    let mut out: Vec<Written<'r>> = Vec::new();
-    for (text, pattern) in pairs {
-        let nth = out.iter().filter(|before| before.text == *text).count();
-        // The alternatives of one text differ: the same again is the same text again.
-        let same =
-            |last: &&mut Written<'r>| last.text == *text && !last.patterns.contains(&pattern);
-        match out.last_mut().filter(same) {
-            Some(last) => last.patterns.push(pattern),
-            None => out.push(Written {
-                text: text.clone(),
-                nth,
-                patterns: vec![pattern],
-            }),
-        }
-    }
-    out
 }
 
 /// The places below a node that read so.

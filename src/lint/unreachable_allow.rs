@@ -3,25 +3,29 @@
 //! Order does not matter where the strictest rule wins, so a narrow allow under a wide deny is no exception to it.
 
 use super::Room;
-use super::index::Index;
-use super::inside::{self, Side};
-use super::room::{Pattern, written};
+use super::room::By;
 use crate::call::access::Mode;
-use crate::finding::Finding;
-use crate::matcher::Compiled;
-use crate::policy::patterns;
 use crate::call::tools::Holds;
+use crate::finding::Finding;
+use crate::language::{Answer, Entry, Hidden, Pattern};
+use crate::policy::patterns;
 use crate::policy::rule::{Judges, Place, Verdict};
+use std::sync::Arc;
 
 const CODE: &str = "unreachable-allow";
 
 /// Looks at allow rules and at tiers.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
+    let rules = room.languages();
     let mut found = Vec::new();
-    let closing = Index::of(room, |own| own.rule.action != Verdict::Allow);
-    for compiled in room.rules() {
-        if compiled.rule.action == Verdict::Allow && !room.is_ordered(compiled) {
-            found.extend(rule(room, &closing, compiled));
+    for (at, entry) in rules.entries().iter().enumerate() {
+        if entry.action() != Verdict::Allow || room.is_ordered(entry.compiled) {
+            continue;
+        }
+        match rules.hidden(at) {
+            Answer::Yes(hidden) => found.push(told(room, entry, &hidden)),
+            Answer::Unknown => found.push(room.undecided(CODE, entry, "ever applies")),
+            Answer::No => found.extend(denied_tier(room, entry)),
         }
     }
     found.extend(tiers(room));
@@ -29,141 +33,80 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     found
 }
 
-/// What hides a pattern: its words, its verdict, its place.
-struct Hider {
-    text: String,
-    what: String,
-    label: String,
-    place: Place,
-    fix: String,
-}
-
-fn rule(room: &Room<'_>, closing: &Index<'_>, compiled: &Compiled) -> Vec<Finding> {
-    let allow = &compiled.rule;
-    let mut found = Vec::new();
-    for own in written(allow) {
-        let hiders: Option<Vec<Hider>> = own
-            .patterns
-            .iter()
-            .map(|pattern| hider(room, closing, compiled, *pattern))
-            .collect();
-        let Some(mut hiders) = hiders else { continue };
-        hiders.dedup_by(|one, other| one.place == other.place);
-        let Some(first) = hiders.first() else { continue };
-        let message = format!(
-            "the allow of `{}` never applies: {} `{}` comes first, whatever the order",
-            own.text, first.what, first.text
-        );
-        let place = &allow.place;
-        let mut finding = Finding::lint(CODE, message, &place.source, room.spot_of(allow, &own))
-            .label("allowed here")
-            .help(first.fix.clone());
-        for hider in hiders.iter().take(3) {
-            finding = finding.also(&hider.place.source, hider.place.span, hider.label.clone());
-        }
-        found.push(finding);
+fn told(room: &Room<'_>, entry: &Entry<'_>, hidden: &Hidden) -> Finding {
+    let by = room.by(hidden);
+    let comes = if by.len() > 1 { "come" } else { "comes" };
+    let message = format!(
+        "the allow of {} never applies: {} {comes} first, whatever the order",
+        room.named(entry),
+        room.listed(&by)
+    );
+    let mut finding = room.at(CODE, message, entry).label("allowed here");
+    if let Some(first) = by.first() {
+        finding = finding.help(advice(first, entry));
     }
-    found
+    for own in by.iter().take(3) {
+        let text = match (own.set, by.len()) {
+            (Some(_), _) => "protected here".to_owned(),
+            (None, 1) => format!("the {} that takes all of it", own.action),
+            (None, _) => format!("the {} that takes some of it", own.action),
+        };
+        finding = finding.also(&own.place.source, own.place.span, text);
+    }
+    finding.witness(hidden.witness.json(), &hidden.witness)
 }
 
-fn hider(
-    room: &Room<'_>,
-    closing: &Index<'_>,
-    allow: &Compiled,
-    pattern: Pattern<'_>,
-) -> Option<Hider> {
-    let takes = |wide: &Compiled, by: &dyn Fn() -> bool| {
-        wide.layer == allow.layer && inside::conditions(&wide.rule, &allow.rule) && by()
-    };
-    let any_tool = closing
-        .any_tool
-        .iter()
-        .filter(|wide| takes(wide, &|| true))
-        .map(|wide| (*wide, "every tool".to_owned(), wide.rule.place.span));
-    let by_text = closing
-        .candidates(pattern)
-        .filter(|wide| {
-            let outer = &wide.compiled.rule;
-            takes(wide.compiled, &|| {
-                let mut all = wide.written.patterns.iter();
-                all.any(|by| inside::by(outer, *by, &allow.rule, pattern))
-            })
+/// What to do about what hides an allow.
+fn advice(by: &By<'_>, entry: &Entry<'_>) -> String {
+    let verdict = by.action;
+    match (by.rule, by.set) {
+        (_, Some(set)) => format!(
+            "nothing lifts protected files: name it under `except` of `protected.{}`, or drop the allow",
+            set.name
+        ),
+        (Some(wide), _)
+            if Arc::ptr_eq(&by.place.source, &entry.compiled.rule.place.source) =>
+        {
+            let key = if matches!(wide.rule.judges, Judges::Tool) {
+                "`unless`, or narrower `tools`,"
+            } else {
+                "`except`"
+            };
+            format!("carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow")
+        }
+        (wide, _) => {
+            let rule = wide.map(|own| own.rule.id.as_ref().unwrap_or(&own.rule.address));
+            format!(
+                "give the {verdict} up with `disable = [\"{}\"]`, or drop the allow",
+                rule.map_or("", String::as_str)
+            )
+        }
+    }
+}
+
+/// An allow of a tool whose tier is denied.
+fn denied_tier(room: &Room<'_>, entry: &Entry<'_>) -> Option<Finding> {
+    let hides = |pattern: &Pattern<'_>| {
+        let Pattern::Tool(tool) = pattern else { return None };
+        let mut denied = room.tiers().filter(|(_, own)| own.verdict == Verdict::Deny);
+        denied.find_map(|(file, own)| {
+            let wide = own.names.iter().find(|name| name.covers(tool))?;
+            let source = Arc::clone(&file.source);
+            Some((patterns::spell(wide), Place { source, span: own.span }))
         })
-        .map(|wide| {
-            let span = room.spot_of(&wide.compiled.rule, &wide.written);
-            (wide.compiled, wide.written.text.clone(), span)
-        });
-    let by_rule = any_tool
-        .chain(by_text)
-        .max_by_key(|(wide, _, _)| wide.rule.action);
-    if let Some((wide, text, span)) = by_rule {
-        let verdict = wide.rule.action;
-        let place = Place {
-            span,
-            ..wide.rule.place.clone()
-        };
-        let key = if matches!(wide.rule.judges, Judges::Tool) {
-            "`unless`, or narrower `tools`,"
-        } else {
-            "`except`"
-        };
-        return Some(Hider {
-            text,
-            what: format!("the {verdict} of"),
-            label: format!("the {verdict} that takes all of it"),
-            place,
-            fix: match std::sync::Arc::ptr_eq(
-                &wide.rule.place.source,
-                &allow.rule.place.source,
-            ) {
-                true => format!(
-                    "carve it out of the {verdict} with {key}, narrow the {verdict}, or drop the allow"
-                ),
-                false => format!(
-                    "give the {verdict} up with `disable = [\"{}\"]`, or drop the allow",
-                    wide.rule.id.as_ref().unwrap_or(&wide.rule.address)
-                ),
-            },
-        });
-    }
-    match (pattern, &allow.rule.judges) {
-        (Pattern::Path(path), Judges::Paths(own)) => {
-            room.matcher.protected.iter().find_map(|set| {
-                let (outer, inner) = (
-                    Side { tightens: true, exact: false },
-                    Side { tightens: false, exact: own.exact },
-                );
-                let text = inside::paths(&set.paths, outer, own, inner, path)?;
-                Some(Hider {
-                    text,
-                    what: format!("the protected set `{}` with", set.name),
-                    label: "protected here".into(),
-                    place: set.place.clone(),
-                    fix: format!(
-                        "nothing lifts protected files: name it under `except` of `protected.{}`, or drop the allow",
-                        set.name
-                    ),
-                })
-            })
-        }
-        (Pattern::Tool(tool), _) => room
-            .tiers()
-            .filter(|(_, entry)| entry.verdict == Verdict::Deny)
-            .find_map(|(file, entry)| {
-                let wide = entry.names.iter().find(|name| name.covers(tool))?;
-                Some(Hider {
-                    text: patterns::spell(wide),
-                    what: "the denied tier of".into(),
-                    label: "a denied tier".into(),
-                    place: Place {
-                        source: std::sync::Arc::clone(&file.source),
-                        span: entry.span,
-                    },
-                    fix: "no rule lifts a denied tier: take the tool out of it, or drop the allow".into(),
-                })
-            }),
-        _ => None,
-    }
+    };
+    let hiders: Option<Vec<_>> = entry.written.patterns.iter().map(hides).collect();
+    let (text, place) = hiders?.into_iter().next()?;
+    let message = format!(
+        "the allow of {} never applies: the denied tier of `{text}` comes first, whatever the order",
+        room.named(entry)
+    );
+    Some(
+        room.at(CODE, message, entry)
+            .label("allowed here")
+            .also(&place.source, place.span, "a denied tier")
+            .help("no rule lifts a denied tier: take the tool out of it, or drop the allow"),
+    )
 }
 
 /// Within the tiers of a file deny always wins, and of an allow and an ask of one name the ask.

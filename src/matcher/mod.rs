@@ -528,8 +528,19 @@ impl Matcher {
         {
             return (false, missing);
         }
+        let on = self.facts_hold(rule, facts, &mut missing);
+        (on, missing)
+    }
+
+    /// Whether the conditions of a rule on facts hold; the names of those that were missing are added.
+    pub fn facts_hold(
+        &self,
+        rule: &Rule,
+        facts: &BTreeMap<String, Value>,
+        missing: &mut Vec<String>,
+    ) -> bool {
         if rule.when.is_empty() && rule.unless.is_empty() {
-            return (true, missing);
+            return true;
         }
         // A fact that nobody gave counts against the call.
         let tightens = rule.action != Verdict::Allow;
@@ -556,7 +567,12 @@ impl Matcher {
             }
             on &= !off;
         }
-        (on, missing)
+        on
+    }
+
+    /// What the policy says of a fact.
+    pub fn fact_declaration(&self, name: &str) -> Option<&FactDecl> {
+        self.facts.get(name)
     }
 
     /// The names of the facts that the policy declares.

@@ -25,7 +25,7 @@ struct Told<'f> {
     place: Place<'f>,
     labels: Vec<Marked<'f>>,
     /// A call that shows what a lint says; only lints about meaning have one.
-    witness: Option<Value>,
+    witness: Option<&'f Value>,
 }
 
 #[derive(Serialize, Default)]
@@ -85,7 +85,7 @@ fn told(finding: &Finding) -> Told<'_> {
                 text: &label.text,
             })
             .collect(),
-        witness: None,
+        witness: finding.witness.as_ref(),
     }
 }
 
@@ -112,7 +112,9 @@ mod tests {
     #[test]
     fn the_shape_is_stable() {
         let source = Arc::new(Source::new("p.toml", "ä = 1\nb = 2\n", None).unwrap());
-        let mut lint = Finding::error("broad-allow", "all", &source, Span::new(7, 8)).help("less");
+        let mut lint = Finding::error("broad-allow", "all", &source, Span::new(7, 8))
+            .help("less")
+            .witness(json!({"tool": "bash"}), "ls");
         lint.severity = Severity::Deny;
         let lint = lint
             .label("here")
@@ -128,9 +130,10 @@ mod tests {
             json!({
                 "version": 1,
                 "findings": [
-                    {"code": "broad-allow", "severity": "deny", "message": "all", "help": "less",
+                    {"code": "broad-allow", "severity": "deny", "message": "all",
+                     "help": "less; for example: `ls`",
                      "file": "p.toml", "line": 2, "column": 1, "end_line": 2, "end_column": 2,
-                     "labels": [here, there], "witness": null},
+                     "labels": [here, there], "witness": {"tool": "bash"}},
                     {"code": "unreadable-file", "severity": "error", "message": "gone",
                      "help": null, "file": null, "line": null, "column": null, "end_line": null,
                      "end_column": null, "labels": [], "witness": null},

@@ -1,0 +1,436 @@
+//! Whether an invariant holds: no call is allowed that it says never is.
+//!
+//! Each way in which such a call could be allowed is searched: a tool whose tier allows it, an allow rule, an allowed
+//! command that touches the path or host. What no stricter rule surely takes is tried on the real matcher. Without any
+//! such way left it is proved; where one is left that shows no call, nothing is known.
+
+use super::encode::{self, Need, Space};
+use super::search::{Found, Language, Search};
+use super::situation::{self, Facts};
+use super::witness::{Witness, quoted};
+use super::{By, Entry, Rules, TRIES, invariant_entries, sample, tools_that};
+use crate::call::access::{Access, Kind, Mode, Touches};
+use crate::call::files::FileView;
+use crate::call::tools::Holds;
+use crate::decision::{self, decide};
+use crate::matcher::located::Located;
+use crate::matcher::paths::{self, Stance};
+use crate::matcher::{commands, hosts};
+use crate::policy::Resolution;
+use crate::policy::glob::Fit;
+use crate::policy::rule::{Invariant, Judges, Section, Verdict};
+use std::rc::Rc;
+
+/// What is known of an invariant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proof {
+    /// No call breaks it.
+    Holds,
+    /// This call does, and is allowed.
+    Broken(Box<Witness>),
+    /// Neither is shown.
+    Unknown,
+}
+
+impl Rules<'_> {
+    /// Whether every call that an invariant is about is asked about or denied.
+    pub fn invariant(&self, invariant: &Invariant) -> Proof {
+        let mut proof = Proof::Holds;
+        invariant_entries(invariant, &self.scene, |entry| {
+            for space in entry.spaces() {
+                if matches!(proof, Proof::Broken(_)) {
+                    return;
+                }
+                match self.allowed(entry, space) {
+                    Proof::Holds => {}
+                    other => proof = other,
+                }
+            }
+        });
+        proof
+    }
+
+    fn allowed(&self, never: &Entry<'_>, space: Space) -> Proof {
+        let rule = &never.compiled.rule;
+        let mut tools = match space {
+            // The name is the word.
+            Space::Tool => vec![String::new()],
+            _ => tools_that(self.matcher, space),
+        };
+        let shells = tools_that(self.matcher, Space::Commands);
+        if matches!(space, Space::Paths(_) | Space::Hosts) {
+            tools.extend(
+                shells
+                    .iter()
+                    .filter(|own| !tools.contains(own))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
+        }
+        tools.retain(|own| {
+            space == Space::Tool
+                || rule.tools.is_empty()
+                || rule.tools.iter().any(|glob| glob.matches_text(own, false))
+        });
+        let all = self
+            .entries
+            .iter()
+            .map(|own| &own.compiled.rule)
+            .chain([rule]);
+        let mut strict = self.strict(space);
+        let facts = situation::combinations(self.matcher, all).or_else(|| {
+            // Too many: what depends on facts closes nothing for sure.
+            strict.retain(|by| match by {
+                By::Entry(at) => self
+                    .entries
+                    .get(*at)
+                    .is_some_and(|own| situation::facts_of(&own.compiled.rule).next().is_none()),
+                By::Protected(_) => true,
+            });
+            situation::combinations(self.matcher, [rule].into_iter())
+        });
+        let Some(facts) = facts else {
+            return Proof::Unknown;
+        };
+        let mut proof = Proof::Holds;
+        for tool in &tools {
+            for facts in &facts {
+                if !self.is_on(rule, space, tool, facts) || !self.may_pass(space, tool, &shells) {
+                    continue;
+                }
+                match self.escapes(never, space, tool, facts, &strict) {
+                    Proof::Holds => {}
+                    Proof::Unknown => proof = Proof::Unknown,
+                    broken => return broken,
+                }
+            }
+        }
+        proof
+    }
+
+    /// What asks or denies whatever it takes: under `first-match` only what no allow of its layer comes before.
+    fn strict(&self, space: Space) -> Vec<By> {
+        let mut layers_with_allow = Vec::new();
+        let mut strict = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let layer = entry.compiled.layer;
+            let ordered = self.matcher.resolution(layer) == Resolution::FirstMatch;
+            let by = By::Entry(at);
+            match entry.action() {
+                Verdict::Allow if ordered && self.reaches(by, space) => {
+                    layers_with_allow.push(layer)
+                }
+                Verdict::Ask | Verdict::Deny
+                    if self.reaches(by, space) && !layers_with_allow.contains(&layer) =>
+                {
+                    strict.push(by);
+                }
+                _ => {}
+            }
+        }
+        let protected = (0..self.protected.len()).map(By::Protected);
+        strict.extend(protected.filter(|by| self.reaches(*by, space)));
+        strict
+    }
+
+    /// Whether anything lets such an access of a tool pass: its tier, a rule about it, a rule about such accesses, or an
+    /// allowed command that makes them.
+    fn may_pass(&self, space: Space, tool: &str, shells: &[String]) -> bool {
+        let tier = || self.matcher.tier(tool).verdict == Verdict::Allow;
+        space == Space::Tool
+            || tier()
+            || self.entries.iter().any(|entry| {
+                entry.action() == Verdict::Allow
+                    && match &entry.compiled.rule.judges {
+                        Judges::Tool => true,
+                        Judges::Commands(own) => {
+                            // What only covers reading lets nothing be written.
+                            let writes = !(own.only_read && space == Space::Paths(Mode::Write));
+                            writes && shells.iter().any(|own| own == tool)
+                        }
+                        _ => entry.spaces().contains(&space),
+                    }
+            })
+    }
+
+    /// A call that no stricter rule takes, and that is allowed.
+    fn escapes(
+        &self,
+        never: &Entry<'_>,
+        space: Space,
+        tool: &str,
+        facts: &Facts,
+        strict: &[By],
+    ) -> Proof {
+        let on = strict.iter().filter(|by| match by {
+            By::Entry(at) => self
+                .entries
+                .get(*at)
+                .is_some_and(|own| self.is_on(&own.compiled.rule, space, tool, facts)),
+            By::Protected(_) => true,
+        });
+        let on: Vec<By> = on.copied().collect();
+        let only = self.only_by_rule(space);
+        let mut proof = Proof::Holds;
+        for (at, part) in never.parts.iter().enumerate() {
+            let wanted = part.as_ref().and_then(|part| self.wanted(part, space));
+            let Some(wanted) = wanted else {
+                return Proof::Unknown;
+            };
+            let pattern = never.written.patterns.get(at);
+            let keys = pattern.and_then(|own| super::keys(own, &self.scene, true));
+            let others = on
+                .iter()
+                .flat_map(|by| self.by(*by, space, never, keys.as_deref()));
+            let mut others: Vec<Rc<Language>> = others.collect();
+            others.extend(self.outside(space));
+            if space == Space::Tool {
+                others.extend(self.tier_names(Verdict::Deny));
+            }
+            let ways = match only {
+                false => vec![wanted],
+                true => match self.by_rule(space) {
+                    Some(all) => all.iter().map(|own| wanted.clone().and(own)).collect(),
+                    None => return Proof::Unknown,
+                },
+            };
+            for way in ways {
+                match self.escape(never, space, tool, facts, &way, &others) {
+                    Proof::Holds => {}
+                    Proof::Unknown => proof = Proof::Unknown,
+                    broken => return broken,
+                }
+            }
+        }
+        proof
+    }
+
+    /// Whether a section's default asks or denies all that no rule of it names; its command rules do not lift that.
+    fn only_by_rule(&self, space: Space) -> bool {
+        let section = match space {
+            Space::Paths(mode) => Section::Paths(mode),
+            Space::Hosts => Section::Hosts,
+            // A tool that no tier lists has the default one.
+            Space::Tool => return self.matcher.tier("").verdict != Verdict::Allow,
+            Space::Commands => return false,
+        };
+        let mut rest = self
+            .matcher
+            .rest(section)
+            .filter_map(|at| self.matcher.rules.get(at));
+        rest.any(|own| {
+            let rule = &own.rule;
+            rule.action != Verdict::Allow
+                && rule.tools.is_empty()
+                && rule.args.is_empty()
+                && rule.when.is_empty()
+                && rule.unless.is_empty()
+        })
+    }
+
+    /// What the allow rules of a section may take.
+    fn by_rule(&self, space: Space) -> Option<Vec<Rc<Language>>> {
+        let allows = self
+            .entries
+            .iter()
+            .filter(|own| own.action() == Verdict::Allow);
+        let allows = allows.filter(|own| own.spaces().contains(&space));
+        let parts = allows.flat_map(|own| &own.parts);
+        let rules: Option<Vec<Rc<Language>>> =
+            parts.map(|part| self.over(part.as_ref()?)).collect();
+        let mut all = rules?;
+        if space == Space::Tool {
+            all.extend(self.tier_names(Verdict::Allow));
+        }
+        Some(all)
+    }
+
+    fn escape(
+        &self,
+        never: &Entry<'_>,
+        space: Space,
+        tool: &str,
+        facts: &Facts,
+        way: &Language,
+        others: &[Rc<Language>],
+    ) -> Proof {
+        let search = |way: Language| Search::new(&self.alphabet, way, others.to_vec());
+        let mut all = search(way.clone());
+        let mut words: Vec<String> = Vec::new();
+        for _ in 0..TRIES {
+            match all.next() {
+                Found::Nothing(_) if words.is_empty() => return Proof::Holds,
+                Found::Word(word) => words.push(word),
+                Found::Nothing(_) | Found::GaveUp => break,
+            }
+        }
+        // What an allow rule takes is the likeliest to pass.
+        let allows = self
+            .entries
+            .iter()
+            .filter(|own| own.action() == Verdict::Allow);
+        let allows = allows.filter(|own| own.spaces().contains(&space));
+        let likely =
+            allows
+                .flat_map(|own| self.sampled(own, space))
+                .filter_map(|own| match search(way.clone().and(&own)).next() {
+                    Found::Word(word) => Some(word),
+                    _ => None,
+                });
+        let likely: Vec<String> = likely.take(64).collect();
+        for word in likely.iter().chain(&words) {
+            let mut calls = self
+                .calls(space, word, tool, facts, &never.needs)
+                .into_iter();
+            if let Some(broken) = calls.find(|call| self.breaks(never, space, call)) {
+                return Proof::Broken(Box::new(broken));
+            }
+        }
+        Proof::Unknown
+    }
+
+    /// The names of a tier.
+    fn tier_names(&self, verdict: Verdict) -> Vec<Rc<Language>> {
+        let files = self
+            .matcher
+            .policy
+            .layers
+            .iter()
+            .flat_map(|layer| &layer.files);
+        let entries = files
+            .flat_map(|file| &file.tiers)
+            .filter(|own| own.verdict == verdict);
+        let names = entries.flat_map(|own| &own.names).filter_map(encode::tool);
+        let dfas = names.filter_map(|shape| self.dfa(&shape));
+        dfas.map(|dfa| {
+            Rc::new(Language {
+                is: vec![dfa],
+                not: Vec::new(),
+            })
+        })
+        .collect()
+    }
+
+    /// What lies outside the workspace is asked about or denied, unless an allow from `/` or `~` settles it.
+    fn outside(&self, space: Space) -> Option<Rc<Language>> {
+        let (verdict, _) = self.matcher.outside;
+        let has_roots = !self.scene.folders.roots.is_empty();
+        if !matches!(space, Space::Paths(_)) || verdict == Verdict::Allow || !has_roots {
+            return None;
+        }
+        let mut not = vec![self.dfa(&encode::inside(&self.scene.folders))?];
+        if verdict == Verdict::Ask {
+            for entry in self
+                .entries
+                .iter()
+                .filter(|own| own.action() == Verdict::Allow)
+            {
+                if entry.spaces().contains(&space) {
+                    for part in entry.parts.iter() {
+                        not.extend(self.over(part.as_ref()?)?.is.first().cloned());
+                    }
+                }
+            }
+        }
+        let is = vec![self.dfa(&super::Shape::parts())?];
+        Some(Rc::new(Language { is, not }))
+    }
+
+    /// Calls that do what a word says: by the argument of a tool, or by a command.
+    fn calls(
+        &self,
+        space: Space,
+        word: &str,
+        tool: &str,
+        facts: &Facts,
+        needs: &[Need<'_>],
+    ) -> Vec<Witness> {
+        let declared = self.matcher.declaration(tool);
+        let holds = |wanted: Holds| {
+            declared.is_some_and(|own| own.arguments.iter().any(|own| own.holds == wanted))
+        };
+        let plain = self
+            .scene
+            .call(self.matcher, space, word, tool, facts, needs);
+        let direct = match space {
+            Space::Paths(Mode::Read) => holds(Holds::Read),
+            Space::Paths(Mode::Write) => holds(Holds::Write),
+            Space::Hosts => holds(Holds::Url),
+            _ => true,
+        };
+        let Some(plain) = plain else {
+            return Vec::new();
+        };
+        if direct {
+            return vec![plain];
+        }
+        let Some((_, what)) = plain.shown.split_once(' ') else {
+            return Vec::new();
+        };
+        let what = quoted(what);
+        let allowed = self
+            .entries
+            .iter()
+            .filter(|own| own.action() == Verdict::Allow);
+        let commands = allowed.flat_map(|own| encode::commands_of(&own.written));
+        let starts = commands.map(|own| sample(own, |_| true));
+        let starts: Vec<String> = ["cat", "cp x", "touch", "curl"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(starts.take(64))
+            .collect();
+        let forms: &[&str] = match space {
+            Space::Paths(Mode::Write) => &[" ", " x ", " > "],
+            _ => &[" ", " x ", " < "],
+        };
+        let lines = starts
+            .iter()
+            .flat_map(|start| forms.iter().map(move |form| (start, form)));
+        lines
+            .filter_map(|(start, form)| {
+                let line = format!("{start}{form}{what}");
+                self.scene.line(self.matcher, &line, tool, facts)
+            })
+            .collect()
+    }
+
+    /// Whether the real matcher allows a call that surely does what the invariant says never is.
+    fn breaks(&self, never: &Entry<'_>, space: Space, witness: &Witness) -> bool {
+        let call = &witness.call;
+        let decision = decide(self.matcher, call, &FileView::None);
+        if decision.action != Verdict::Allow {
+            return false;
+        }
+        let accesses: Vec<Access> = decision
+            .judged
+            .iter()
+            .map(|own| own.access.clone())
+            .collect();
+        let frame = decision::frame(self.matcher, call, &FileView::None, &accesses);
+        let fit = |at: usize, access: &Access| match (&never.compiled.rule.judges, &access.kind) {
+            (Judges::Tool, _) => Fit::from(
+                never.compiled.rule.tools.is_empty()
+                    || never
+                        .compiled
+                        .rule
+                        .tools
+                        .iter()
+                        .any(|own| own.matches_text(&call.tool, false)),
+            ),
+            (Judges::Commands(own), Kind::Command(_)) => {
+                commands::fit(own, &accesses, at, Stance::Tightens, &frame).fit
+            }
+            (Judges::Paths(own), Kind::Path(path))
+                if space == Space::Paths(path.mode) && path.touches == Touches::Surely =>
+            {
+                paths::fit(own, &Located::of(path, &frame), Stance::Tightens)
+            }
+            (Judges::Hosts(own), Kind::Host(host)) => {
+                hosts::fit(own, &hosts::Contacted::of(&host.url), Stance::Tightens)
+            }
+            _ => Fit::No,
+        };
+        let mut each = accesses.iter().enumerate();
+        each.any(|(at, access)| fit(at, access) == Fit::Must)
+    }
+}

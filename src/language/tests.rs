@@ -1,0 +1,218 @@
+//! What is claimed holds: unions, facts, conditions, invariants, differences; each with a call that shows it.
+
+use super::*;
+use crate::policy::{LayerKind, Root, load};
+use crate::source::Source;
+use std::sync::Arc;
+
+fn matcher(text: &str) -> Matcher {
+    let source = Source::new("p.toml", format!("version = 1\n{text}"), None).unwrap();
+    let root = Root {
+        kind: LayerKind::User,
+        source: Arc::new(source),
+        folder: None,
+        trusted: true,
+    };
+    let policy = load(vec![root], &|name, _| Err(format!("no file `{name}`")));
+    Matcher::compile(policy.unwrap_or_else(|findings| panic!("{text}: {findings:?}")))
+}
+
+/// What hides the last entry, or without order the one that allows most: how many, and the call that shows it.
+fn hidden(text: &str) -> Option<(usize, String)> {
+    let matcher = matcher(text);
+    let rules = Rules::of(&matcher);
+    let entries = rules.entries().iter().enumerate();
+    let own = match text.contains("first-match") {
+        true => entries.last(),
+        false => entries.min_by_key(|(_, entry)| entry.action()),
+    };
+    let hidden = rules.hidden(own?.0).yes()?;
+    Some((hidden.by.len(), hidden.witness.to_string()))
+}
+
+#[test]
+fn what_is_hidden() {
+    let first = |rules: &str| {
+        let mut text = "resolution = \"first-match\"\n".to_owned();
+        for rule in rules.split(';') {
+            text.push_str(&format!("[[rules]]\n{}\n", rule.trim().replace(", ", "\n")));
+        }
+        hidden(&text)
+    };
+    let facts = "[facts]\nlive = { default = false }\nenv = { values = [\"dev\", \"prod\"] }\n";
+    let rows: &[(Option<(usize, String)>, Option<(usize, &str)>)] = &[
+        (
+            first(
+                "action = 'allow', commands = ['git *']; action = 'deny', commands = ['git push']",
+            ),
+            Some((1, "git push")),
+        ),
+        // Only together: the first lines are one word long, or longer.
+        (
+            first(
+                "action = 'ask', commands = ['rm'], exact = true; action = 'allow', commands = ['rm *']; action = 'deny', commands = ['rm']",
+            ),
+            Some((2, "rm")),
+        ),
+        (
+            first("action = 'ask', commands = ['rm x']; action = 'deny', commands = ['rm']"),
+            None,
+        ),
+        (
+            hidden("[commands]\nallow = ['ls -l']\nask = ['ls']"),
+            Some((1, "ls -l")),
+        ),
+        (
+            hidden("[paths.read]\nallow = ['src/**']\n[protected.s]\nfiles = ['src']"),
+            Some((1, "read src")),
+        ),
+        (
+            hidden(&format!(
+                "{facts}[[rules]]\naction = 'deny'\ncommands = ['make']\nwhen = {{ live = true }}\n[[rules]]\naction = 'deny'\ncommands = ['make']\nunless = {{ live = true }}\n[[rules]]\naction = 'ask'\ncommands = ['make x']"
+            )),
+            Some((2, "make x")),
+        ),
+        (
+            hidden(&format!(
+                "{facts}[[rules]]\naction = 'deny'\ncommands = ['make']\nwhen = {{ env = 'prod' }}\n[[rules]]\naction = 'ask'\ncommands = ['make x']"
+            )),
+            None,
+        ),
+        // A carve-out opens what it names.
+        (
+            hidden(
+                "[commands]\nallow = ['git push']\ndeny = [{ match = 'git', except = ['git push'] }]",
+            ),
+            None,
+        ),
+    ];
+    for (at, (got, want)) in rows.iter().enumerate() {
+        let got = got.as_ref().map(|(by, shown)| (*by, shown.as_str()));
+        match (got, want) {
+            (Some((by, shown)), Some((fewest, call))) => {
+                assert!(
+                    by == *fewest && shown.starts_with(call),
+                    "{at}: {got:?}, not {want:?}"
+                );
+            }
+            (got, want) => assert_eq!(got.is_some(), want.is_some(), "{at}: {got:?}"),
+        }
+    }
+}
+
+#[test]
+fn invariants() {
+    let rows = [
+        ("", "tools = ['fetch']", "holds"),
+        ("[tiers]\nallow = ['f*']", "tools = ['fetch']", "broken"),
+        (
+            "[tiers]\nallow = ['f*']\ndeny = ['fetch']",
+            "tools = ['fetch']",
+            "holds",
+        ),
+        (
+            "[commands]\nallow = ['git push origin']",
+            "commands = ['git push']",
+            "broken",
+        ),
+        (
+            "[commands]\nallow = ['git']\nask = ['git push']",
+            "commands = ['git push']",
+            "holds",
+        ),
+        (
+            "[tiers]\nallow = ['write']",
+            "paths = ['.git/**']\naccess = 'write'",
+            "broken",
+        ),
+        (
+            "[tiers]\nallow = ['write']\n[paths.write]\ndeny = ['.git']",
+            "paths = ['.git/**']\naccess = 'write'",
+            "holds",
+        ),
+        (
+            "[commands]\nallow = ['cp']",
+            "paths = ['.git/**']\naccess = 'write'",
+            "broken",
+        ),
+        (
+            "[commands]\nallow = ['x']",
+            "paths = ['.git/**']\naccess = 'write'",
+            "unknown",
+        ),
+    ];
+    for (policy, never, want) in rows {
+        let never = never.replace('\n', ", ");
+        let matcher = matcher(&format!(
+            "{policy}\n[[invariants]]\nid = 'i'\nnever_allow = {{ {never} }}"
+        ));
+        let rules = Rules::of(&matcher);
+        let invariant = super::invariants(&matcher).next().unwrap();
+        let proof = rules.invariant(invariant);
+        let got = match &proof {
+            Proof::Holds => "holds",
+            Proof::Broken(_) => "broken",
+            Proof::Unknown => "unknown",
+        };
+        assert_eq!(got, want, "{policy}: {never}: {proof:?}");
+    }
+}
+
+#[test]
+fn differences() {
+    let rows = [
+        (
+            "[commands]\nask = ['git push']",
+            "[commands]\nallow = ['git push']",
+            "loosened",
+        ),
+        (
+            "[commands]\nallow = ['ls']",
+            "[commands]\nallow = ['ls', 'ls -l']",
+            "equivalent",
+        ),
+        (
+            "[commands]\nallow = ['ls']",
+            "[commands]\nallow = ['ls']\ndeny = ['ls -l']",
+            "tightened",
+        ),
+        (
+            "[commands]\ndeny = ['a', 'b']",
+            "[commands]\ndeny = ['{a,b}']",
+            "equivalent",
+        ),
+        (
+            "[paths.read]\ndeny = ['x/y/**']",
+            "[paths.read]\ndeny = ['x/y']",
+            "equivalent",
+        ),
+        ("[protected.s]\nfiles = ['.env']", "", "loosened"),
+        (
+            "[tiers]\nask = ['bash']",
+            "[tiers]\ndeny = ['bash']",
+            "tightened",
+        ),
+        (
+            "[hosts]\ndefault = 'ask'",
+            "[hosts]\ndefault = 'deny'",
+            "tightened",
+        ),
+        (
+            "[commands]\ndeny = [{ match = 'rm', with = ['-r'] }]\nallow = ['rm']",
+            "[commands]\ndeny = [{ match = 'rm', with = ['-r', '-f'] }]\nallow = ['rm']",
+            "loosened",
+        ),
+    ];
+    for (old, new, want) in rows {
+        let (old_matcher, new_matcher) = (matcher(old), matcher(new));
+        let changes = changed(&old_matcher, &new_matcher);
+        let first = changes.first().map(|change| match &change.fate {
+            Fate::Moved(moved) if moved.loosened() => "loosened",
+            Fate::Moved(_) => "tightened",
+            Fate::Equivalent => "equivalent",
+            Fate::Unknown => "unknown",
+        });
+        assert_eq!(first, Some(want), "{old} → {new}: {changes:#?}");
+        assert!(changed(&old_matcher, &old_matcher).is_empty(), "{old}");
+    }
+}
