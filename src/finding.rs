@@ -79,7 +79,7 @@ pub struct Finding {
     /// What to type instead.
     pub help: Option<String>,
     /// A call that shows it, as `acl decide` reads one; only what is about meaning has one.
-    pub witness: Option<Value>,
+    pub witness: Option<Box<Value>>,
 }
 
 impl Finding {
@@ -148,7 +148,7 @@ impl Finding {
             .take()
             .map_or_else(String::new, |help| help + "; ");
         self.help = Some(format!("{help}for example: `{shown}`"));
-        self.witness = Some(call);
+        self.witness = Some(Box::new(call));
         self
     }
 }

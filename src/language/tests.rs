@@ -21,9 +21,9 @@ fn matcher(text: &str) -> Matcher {
 fn hidden(text: &str) -> Option<(usize, String)> {
     let matcher = matcher(text);
     let rules = Rules::of(&matcher);
-    let entries = rules.entries().iter().enumerate();
+    let mut entries = rules.entries().iter().enumerate();
     let own = match text.contains("first-match") {
-        true => entries.last(),
+        true => entries.next_back(),
         false => entries.min_by_key(|(_, entry)| entry.action()),
     };
     let hidden = rules.hidden(own?.0).yes()?;
@@ -40,7 +40,7 @@ fn what_is_hidden() {
         hidden(&text)
     };
     let facts = "[facts]\nlive = { default = false }\nenv = { values = [\"dev\", \"prod\"] }\n";
-    let rows: &[(Option<(usize, String)>, Option<(usize, &str)>)] = &[
+    let rows = [
         (
             first(
                 "action = 'allow', commands = ['git *']; action = 'deny', commands = ['git push']",
@@ -86,12 +86,12 @@ fn what_is_hidden() {
             None,
         ),
     ];
-    for (at, (got, want)) in rows.iter().enumerate() {
+    for (at, (got, want)) in rows.into_iter().enumerate() {
         let got = got.as_ref().map(|(by, shown)| (*by, shown.as_str()));
         match (got, want) {
             (Some((by, shown)), Some((fewest, call))) => {
                 assert!(
-                    by == *fewest && shown.starts_with(call),
+                    by == fewest && shown.starts_with(call),
                     "{at}: {got:?}, not {want:?}"
                 );
             }

@@ -85,7 +85,7 @@ fn told(finding: &Finding) -> Told<'_> {
                 text: &label.text,
             })
             .collect(),
-        witness: finding.witness.as_ref(),
+        witness: finding.witness.as_deref(),
     }
 }
 
