@@ -156,7 +156,7 @@ impl Walker<'_> {
                 for word in args {
                     self.expression(word, env);
                     match word.text() {
-                        Some(text) => self.assigned_by(text, env),
+                        Some(text) => self.assigned_by(text, true, env),
                         None => env.set_some(),
                     }
                 }

@@ -480,9 +480,9 @@ impl<'s> Walker<'s> {
             Shape::ArithmeticFor { head, span, body } => {
                 self.parts(tree, head, env);
                 self.computed(tree, head, *span, env);
-                self.assigned_by(tree.of(*span), env);
+                self.assigned_by(tree.of(*span), true, env);
                 self.repeat(env, |walker, env| {
-                    walker.assigned_by(tree.of(*span), env);
+                    walker.assigned_by(tree.of(*span), true, env);
                     walker.via.push("loop body".to_owned());
                     walker.list(tree, body, env, input);
                     walker.via.pop();
@@ -493,7 +493,7 @@ impl<'s> Walker<'s> {
                 self.harmless = true;
                 self.parts(tree, parts, env);
                 self.computed(tree, parts, *span, env);
-                self.assigned_by(tree.of(*span), env);
+                self.assigned_by(tree.of(*span), true, env);
             }
             Shape::Test(raws) => {
                 self.harmless = true;
@@ -825,7 +825,8 @@ impl<'s> Walker<'s> {
                 Part::Arithmetic(parts, span) => {
                     self.parts(tree, parts, env);
                     self.computed(tree, parts, *span, env);
-                    self.assigned_by(tree.of(*span), env);
+                    // The words before it hold what was there, those behind it the number.
+                    self.assigned_by(tree.of(*span), false, env);
                 }
                 Part::Array(raws) => {
                     for raw in raws {
@@ -894,8 +895,8 @@ impl<'s> Walker<'s> {
         }
     }
 
-    /// `x=1`, `i++` in arithmetic: what it assigns are numbers.
-    pub fn assigned_by(&mut self, text: &str, env: &mut Env) {
+    /// `x=1`, `i++` in arithmetic: what it assigns are numbers, where nothing of the same command looks at them.
+    pub fn assigned_by(&mut self, text: &str, alone: bool, env: &mut Env) {
         let names = text
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .filter(|name| parse::is_name(name));
@@ -907,7 +908,7 @@ impl<'s> Walker<'s> {
         let (assigned, surely) = numbers::assigned(text);
         for name in assigned {
             let kept = matches!(env.value(name), Value::Known(word) if numbers::is_number(&word));
-            match surely || kept {
+            match surely && alone || kept {
                 true => env.set(name, Value::Known(numbers::number())),
                 false => env.forget(name),
             }
