@@ -5,6 +5,7 @@
 mod check;
 mod complete;
 mod decide;
+mod diff;
 mod explain;
 mod given;
 mod output;
@@ -103,6 +104,8 @@ enum Command {
     Explain(Box<explain::Options>),
     /// Decide calls: JSON lines in, JSON lines out
     Decide(Box<decide::Options>),
+    /// Say which calls two policies decide differently, with a call for every change
+    Diff(diff::Options),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -149,6 +152,7 @@ pub fn main() -> ExitCode {
             Command::Check(options) => check::run(&options),
             Command::Explain(options) => explain::run(&options),
             Command::Decide(options) => decide::run(&options),
+            Command::Diff(options) => diff::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),

@@ -4,6 +4,8 @@
 //! subject, chosen in `cli/`. Refuses nothing.
 
 #[cfg(feature = "cli")]
+pub mod difference;
+#[cfg(feature = "cli")]
 pub mod human;
 #[cfg(feature = "cli")]
 pub mod human_explanation;
