@@ -2,9 +2,10 @@
 //!
 //! In: the source of a case file. Out: [`Cases`], or every error at once; and for a case and a matcher, [`Ran`]: the
 //! decision and how it differs from what was wanted. `read.rs` reads, `expect.rs` compares, `snapshot.rs` is the text
-//! of whole decisions. Opens no file: whoever runs a case loads the policies that it names.
+//! of whole decisions, `mutants.rs` says what no case holds. Opens no file: whoever runs a case loads the policies it names.
 
 mod expect;
+pub mod mutants;
 mod read;
 pub mod snapshot;
 

@@ -5,15 +5,19 @@
 
 use super::policies;
 use super::{Answer, Exit, Stop, output};
+use crate::cases::mutants::{self, Mutation, Part, Survivor};
 use crate::cases::snapshot::{self, Snapshots};
 use crate::cases::{self, Case, Cases, Ran, Under};
+use crate::decision::Decision;
 use crate::finding::Finding;
+use crate::language::Fate;
 use crate::matcher::Matcher;
-use crate::policy::LayerKind;
 use crate::policy::rule::Verdict;
+use crate::policy::{LayerKind, Policy};
 use crate::source::Source;
 use clap::Args;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,8 +44,10 @@ Examples:
   acl test                         every *.cases.{toml,yaml,yml,jsonl} below the working directory
   acl test policies/ --filter push
   acl test shop.cases.toml --accept
+  acl test --coverage --mutants    which rules no case decides by, and which could change unnoticed
 
-Exit codes: 0 passed, 1 a case failed or has no accepted snapshot, 2 a case file or policy cannot be loaded.
+Exit codes: 0 passed, 1 a case failed, has no accepted snapshot, or is missing (--coverage, --mutants), 2 a case file or
+policy cannot be loaded.
 In CI (the variable CI is set) no snapshot is proposed: one that is missing or differs is a failure.")]
 pub struct Options {
     /// Case files, or folders in which all *.cases.* files are run; `-` is stdin (default: the working directory)
@@ -56,6 +62,12 @@ pub struct Options {
     /// Show each missing or changed snapshot, and ask
     #[arg(long)]
     review: bool,
+    /// Name the rules that no case decides by
+    #[arg(long)]
+    coverage: bool,
+    /// Take each rule out, and turn its verdict: name what no case notices, with the call that would
+    #[arg(long)]
+    mutants: bool,
 }
 
 /// What a run came to.
@@ -92,11 +104,20 @@ pub fn run(options: &Options) -> Answer {
             _ => Manner::Propose,
         },
         filter: options.filter.as_deref().unwrap_or_default(),
-        loaded: HashMap::new(),
+        loaded: BTreeMap::new(),
         tally: Tally::default(),
     };
     for file in &files {
         run.file(file)?;
+    }
+    let mut missing = 0;
+    for under in run.loaded.values().flatten() {
+        if options.coverage {
+            missing += uncovered(under)?;
+        }
+        if options.mutants {
+            missing += unnoticed(under)?;
+        }
     }
     let Tally {
         passed,
@@ -126,7 +147,7 @@ pub fn run(options: &Options) -> Answer {
     if skipped > 0 && passed + failed + pending + unloaded == 0 {
         return Err(Stop::told("no case has that in its name: nothing was run"));
     }
-    Ok(match (unloaded, failed + pending) {
+    Ok(match (unloaded, failed + pending + missing) {
         (1.., _) => Exit::Failed,
         (0, 1..) => Exit::Bad,
         (0, 0) => Exit::Good,
@@ -218,8 +239,15 @@ fn below(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Stop> {
 
 // --- running them
 
-/// A policy by the kind and path of each of its layers: loaded once; none where it cannot be.
-type Loaded = HashMap<Vec<(LayerKind, String)>, Option<Arc<Matcher>>>;
+/// Policies by the kind and path of each of their layers: loaded once; none where they cannot be.
+type Loaded = BTreeMap<Vec<(LayerKind, String)>, Option<Decided>>;
+
+/// A policy, and what was decided under it.
+struct Decided {
+    policy: Policy,
+    matcher: Matcher,
+    ran: Vec<(Case, Decision)>,
+}
 
 struct Run<'o> {
     manner: Manner,
@@ -270,11 +298,12 @@ impl Run<'_> {
                 self.tally.skipped += 1;
                 continue;
             }
-            let Some(matcher) = self.matcher(path, case) else {
+            let Some(under) = self.under(path, case) else {
                 self.tally.unloaded += 1;
                 continue;
             };
-            let ran = case.run(&matcher);
+            let ran = case.run(&under.matcher);
+            under.ran.push((case.clone(), ran.decision.clone()));
             if case.expect.is_some() {
                 self.compared(case, &ran)?;
             } else {
@@ -285,7 +314,7 @@ impl Run<'_> {
     }
 
     /// The policies of a case, compiled; those that cannot be are told once.
-    fn matcher(&mut self, file: &Path, case: &Case) -> Option<Arc<Matcher>> {
+    fn under(&mut self, file: &Path, case: &Case) -> Option<&mut Decided> {
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
         let place = |name: &str| match name.strip_prefix("acl:") {
             Some(_) => name.to_owned(),
@@ -300,9 +329,10 @@ impl Run<'_> {
                 .map(|(kind, name)| (*kind, place(name)))
                 .collect(),
         };
-        if let Some(loaded) = self.loaded.get(&key) {
-            return loaded.clone();
-        }
+        let entry = match self.loaded.entry(key) {
+            Entry::Occupied(known) => return known.into_mut().as_mut(),
+            Entry::Vacant(entry) => entry,
+        };
         let findings = match case.under.value.roots(|name| policies::found(&place(name))) {
             Ok(roots) => policies::load(roots),
             Err(why) => Err(vec![
@@ -312,14 +342,17 @@ impl Run<'_> {
             ]),
         };
         let loaded = match findings {
-            Ok(policy) => Some(Arc::new(Matcher::compile(policy))),
+            Ok(policy) => Some(Decided {
+                matcher: Matcher::compile(policy.clone()),
+                policy,
+                ran: Vec::new(),
+            }),
             Err(findings) => {
                 output::show(&findings);
                 None
             }
         };
-        self.loaded.insert(key, loaded.clone());
-        loaded
+        entry.insert(loaded).as_mut()
     }
 
     fn compared(&mut self, case: &Case, ran: &Ran) -> Result<(), Stop> {
@@ -378,6 +411,57 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// Names the rules that no case decides by; how many those are.
+fn uncovered(under: &Decided) -> Result<usize, Stop> {
+    let decisions = under.ran.iter().map(|(_, decision)| decision);
+    let parts = mutants::unused(&under.matcher, decisions);
+    for part in &parts {
+        output::result(&format!(
+            "{}: no case decides by `{}`\n",
+            at(part),
+            part.key
+        ))?;
+    }
+    Ok(parts.len())
+}
+
+/// Names what could change without a case noticing; how many calls that leaves open.
+fn unnoticed(under: &Decided) -> Result<usize, Stop> {
+    let cases: Vec<&Case> = under.ran.iter().map(|(case, _)| case).collect();
+    let mut open = 0;
+    for survivor in mutants::survivors(&under.policy, &cases) {
+        let Survivor {
+            part,
+            mutation,
+            fate,
+        } = &survivor;
+        let changed = match mutation {
+            Mutation::Removed => "were gone".to_owned(),
+            Mutation::Turned(verdict) => format!("were {verdict}"),
+        };
+        let told = match fate {
+            Fate::Moved(moved) => format!(
+                "no case notices; one would be `{}`: {}, then {}",
+                moved.witness, moved.old.action, moved.new.action
+            ),
+            Fate::Equivalent => "no call would notice".to_owned(),
+            Fate::Unknown => "no case notices, and no call was found that does".to_owned(),
+        };
+        open += usize::from(!matches!(fate, Fate::Equivalent));
+        output::result(&format!(
+            "{}: if `{}` {changed}, {told}\n",
+            at(part),
+            part.key
+        ))?;
+    }
+    Ok(open)
+}
+
+fn at(part: &Part) -> String {
+    let (line, _) = part.place.source.line_column(part.place.span.start);
+    format!("{}:{line}", part.place.source.name)
 }
 
 /// What the decision rests on, shortly.
