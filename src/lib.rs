@@ -58,11 +58,11 @@ pub mod decision;
 
 pub mod explanation;
 
+pub mod language;
+
 pub mod report;
 
 pub mod cases;
-
-pub mod language;
 
 pub mod lint;
 
