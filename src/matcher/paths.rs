@@ -583,17 +583,17 @@ mod tests {
             ("/**", vec![unknown()], Fit::Must),
             (
                 "src/**",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::Must,
             ),
             (
                 "docs/**",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::No,
             ),
             (
                 ".env",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::MayPattern,
             ),
         ];

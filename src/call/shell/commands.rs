@@ -486,6 +486,7 @@ impl Walker<'_> {
                 known: outcome.known,
                 gitignore: outcome.gitignore,
                 dockerignore: outcome.dockerignore,
+                follows: outcome.follows,
                 ends,
                 escalations,
                 only_reads,
