@@ -481,7 +481,7 @@ fn folded(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::super::located::{Folder, Frame};
     use super::*;
-    use crate::call::word::{Piece, Word};
+    use crate::call::word::{Listed, Piece, Word};
     use crate::policy::patterns;
     use crate::source::Span;
 
