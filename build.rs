@@ -146,6 +146,7 @@ impl Tables {
             ("dashes", false),
             ("gitignore", false),
             ("dockerignore", false),
+            ("follows", false),
             ("lands", false),
         ];
         let own = match table.get("does") {
@@ -496,8 +497,8 @@ impl Pools {
                         .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
-                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "renamed" | "implied"
-                | "into" | "stop" | "end" | "script" | "stdin" => {
+                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
+                | "implied" | "into" | "stop" | "end" | "script" | "stdin" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),

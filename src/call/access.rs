@@ -81,6 +81,8 @@ pub struct Command {
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
+    /// Below a folder it goes where links lead.
+    pub follows: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.

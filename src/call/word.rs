@@ -23,9 +23,40 @@ pub enum Piece {
     /// The name of a git object: hexadecimal digits, or nothing where there is none.
     Hash,
     /// Some path below what stands before it, without `..`: a name that `find DIR` or `git ls-files` prints.
-    Below(String),
+    Below(Listed),
     /// What cannot be computed: any text at all. Holds its spelling (`$DIR`, `$(date)`).
     Unknown(String),
+}
+
+/// A name that a program prints for others, and what is known of such names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// Who prints it, as it is shown.
+    pub by: &'static str,
+    /// None has a part with a leading dot.
+    pub shown: bool,
+    /// None is named by `.gitignore`.
+    pub gitignore: bool,
+    /// What it names may be gone.
+    pub gone: bool,
+    /// Which links may be among them.
+    pub links: Links,
+    /// Each ends with a NUL.
+    pub nul: bool,
+    /// Who reads them splits them at blanks, so that one name may be several words.
+    pub split: bool,
+}
+
+/// Which links are among names that are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// None.
+    None,
+    /// Links, and nothing behind them.
+    #[default]
+    Themselves,
+    /// Links, and what lies below the folders they lead to.
+    Followed,
 }
 
 /// A word: its pieces and where it stands.
@@ -105,15 +136,31 @@ impl Word {
         }
     }
 
+    /// The name of a program's listing that stands in it.
+    pub fn listed(&self) -> Option<&Listed> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Below(listed) => Some(listed),
+            _ => None,
+        })
+    }
+
+    /// The same word, where whoever reads the names splits them at blanks, or does not.
+    pub fn split(mut self, at_blanks: bool) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::Below(listed) = piece {
+                listed.split = at_blanks;
+            }
+        }
+        self
+    }
+
     /// The word as a person would write it: text as it is, globs and expansions in their spelling.
     pub fn shown(&self) -> String {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text)
-                | Piece::Class(text)
-                | Piece::Below(text)
-                | Piece::Unknown(text) => out.push_str(text),
+                Piece::Text(text) | Piece::Class(text) | Piece::Unknown(text) => out.push_str(text),
+                Piece::Below(listed) => out.extend(["<", listed.by, ">"]),
                 Piece::Star => out.push('*'),
                 Piece::One => out.push('?'),
                 Piece::Digits => out.push_str("$$"),

@@ -25,6 +25,8 @@ pub struct Skips {
     pub ignored: bool,
     /// What the `.dockerignore` of the folder names.
     pub docker: bool,
+    /// Links.
+    pub links: bool,
 }
 
 /// The entries below a folder.
@@ -67,7 +69,7 @@ impl Listing {
             for (name, entry) in names {
                 let path = format!("{at}/{name}");
                 if (skips.hidden && name.starts_with('.'))
-                    || (skips.ignored && entry == Entry::Link)
+                    || (skips.links && entry == Entry::Link)
                     || (skips.ignored && name == ".git")
                     || ((skips.ignored || skips.docker) && is_ignored(&ignored, &path, entry))
                 {
@@ -246,6 +248,7 @@ mod tests {
             hidden: false,
             ignored: true,
             docker: false,
+            links: true,
         };
         assert_eq!(
             names(&base, git),
@@ -270,6 +273,7 @@ mod tests {
                     hidden: false,
                     ignored: false,
                     docker: false,
+                    links: false,
                 }
             )
             .contains(&"/.env".to_owned())

@@ -481,7 +481,7 @@ fn folded(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::super::located::{Folder, Frame};
     use super::*;
-    use crate::call::word::{Piece, Word};
+    use crate::call::word::{Listed, Piece, Word};
     use crate::policy::patterns;
     use crate::source::Span;
 
@@ -583,17 +583,17 @@ mod tests {
             ("/**", vec![unknown()], Fit::Must),
             (
                 "src/**",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::Must,
             ),
             (
                 "docs/**",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::No,
             ),
             (
                 ".env",
-                vec![text("src/"), Piece::Below("find".into())],
+                vec![text("src/"), Piece::Below(Listed::default())],
                 Fit::MayPattern,
             ),
         ];

@@ -70,6 +70,8 @@ pub struct Entry {
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
+    /// Below a folder it goes where links lead.
+    pub follows: bool,
     /// Where what it writes is a folder, what it reads lands in it, under its own name.
     pub lands: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
@@ -349,8 +351,10 @@ pub enum Set {
     Below,
     /// Dot files are reached too.
     Hidden,
-    /// What `.gitignore` names is reached too, or what a link leads to.
+    /// What `.gitignore` names is reached too.
     Ignored,
+    /// What links lead to is reached too.
+    Follows,
     /// It touches names that end in another way, too.
     Renamed,
     /// Without a path operand it works on `.`.

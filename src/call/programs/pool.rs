@@ -194,6 +194,7 @@ static NOWHERE: Entry = Entry {
     dashes: false,
     gitignore: false,
     dockerignore: false,
+    follows: false,
     lands: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,

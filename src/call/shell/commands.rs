@@ -463,6 +463,14 @@ impl Walker<'_> {
             [folder, ..] if !relative => Some(folder.clone()),
             _ => None,
         };
+        let name = found.first().and_then(Word::text).map(path::last);
+        let git = name.is_some_and(|name| name == "git" || name.starts_with("git-"));
+        if git && self.meets_bare(cwd.as_deref(), &outcome.options) {
+            escalations.push(Escalation {
+                what: "works on a repository whose settings lie open".to_owned(),
+                at: Trigger::Unnamed,
+            });
+        }
         let rest = outcome.starts.iter().find_map(|start| match start {
             Starts::Words { from, .. } => Some(*from),
             _ => None,
@@ -486,6 +494,7 @@ impl Walker<'_> {
                 known: outcome.known,
                 gitignore: outcome.gitignore,
                 dockerignore: outcome.dockerignore,
+                follows: outcome.follows,
                 ends,
                 escalations,
                 only_reads,

@@ -109,6 +109,8 @@ pub struct Outcome {
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
+    /// Below a folder it goes where links lead.
+    pub follows: bool,
     /// Where what it writes is a folder, what it reads lands in it, under its own name.
     pub lands: bool,
     /// How all names end that it touches below a folder; none where any name may be.

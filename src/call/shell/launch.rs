@@ -64,11 +64,19 @@ impl Walker<'_> {
                             word == "--null" || (word.starts_with('-') && word.ends_with('0'))
                         })
                     };
+                    // `xargs -d '\n'` takes each line for one name.
+                    let whole = || {
+                        nul()
+                            || found.get(..from).unwrap_or_default().iter().any(|word| {
+                                word.prefix().starts_with("-d")
+                                    || word.prefix().starts_with("--delim")
+                            })
+                    };
                     let names = match (input, &listed) {
-                        _ if apart => names::below(".", "find"),
+                        _ if apart => names::found_here(),
                         (_, Some(word)) => word.clone(),
                         (Input::Names(word), None) if !names::ends_with_nul(word) || nul() => {
-                            word.clone()
+                            word.clone().split(!whole())
                         }
                         _ => Word::unknown("…", Span::default(), true),
                     };

@@ -21,6 +21,7 @@ mod output;
 mod parse;
 mod printed;
 mod redirects;
+mod repository;
 mod script;
 mod simple;
 mod syntax;

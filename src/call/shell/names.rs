@@ -9,20 +9,16 @@ use super::syntax::{Command, List, Part, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
-use crate::call::word::{Piece, Word};
+use crate::call::word::{Links, Listed, Piece, Word};
 use crate::source::Span;
 
 /// Levels of substitutions whose output is computed. Each is looked at more than once, so that the work doubles
 /// with every level.
 const NESTED: usize = 3;
 
-/// What prints names that end with a NUL: only what reads such names gets them.
-const NUL: &str = "find -print0";
-
-/// Whether these are names that end with a NUL.
+/// Whether these are names that end with a NUL: only what reads such names gets them.
 pub(super) fn ends_with_nul(names: &Word) -> bool {
-    let label = format!("<{NUL}>");
-    names.pieces.contains(&Piece::Below(label))
+    names.listed().is_some_and(|listed| listed.nul)
 }
 
 /// The words of a list that is one simple command.
@@ -65,9 +61,10 @@ const LISTERS: &[&str] = &[
 pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
     let words = plain(tree, command, env)?;
     let program = path::last(words.first()?.text()?);
+    let program = *LISTERS.iter().find(|lister| **lister == program)?;
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
     let git = ["ls-files", "diff", "show", "grep"];
-    if !LISTERS.contains(&program) || program == "git" && !git.contains(&second) {
+    if program == "git" && !git.contains(&second) {
         return None;
     }
     let outcome = effects::outcome(&words, Stdin::None);
@@ -106,32 +103,63 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
         },
         // It prints names without their folder: they are looked up where they are used.
         "ls" => {
-            return (!has(&["-l", "-R", "--recursive", "--format"])).then(|| below(".", program));
+            let names = Listed {
+                by: program,
+                ..Listed::default()
+            };
+            return (!has(&["-l", "-R", "--recursive", "--format"])).then(|| below(".", names));
         }
         _ => false,
     };
     if !prints {
         return None;
     }
-    // What these skip by themselves is told by their name; a listing without that is told by another.
-    let program = match program {
-        "find" if has(&["-print0"]) => NUL,
-        "rg" if has(&["-.", "--hidden", "-u", "--unrestricted", "-L", "--follow"]) => "rg …",
-        "rg" if has(&["--no-ignore", "--no-ignore-vcs", "--no-ignore-parent"]) => "rg …",
-        "fd" | "fdfind" if has(&["-H", "--hidden", "-u", "--unrestricted", "-L", "--follow"]) => {
-            "fd …"
-        }
-        "fd" | "fdfind" if has(&["-I", "--no-ignore", "--no-ignore-vcs"]) => "fd …",
-        "fdfind" => "fd",
-        "git" if has(&["-o", "--others", "-i", "--ignored", "--no-index"]) => "git …",
-        program => program,
+    let hidden = ["-.", "-H", "--hidden", "-u", "--unrestricted"];
+    let ignored = [
+        "-I",
+        "-u",
+        "--unrestricted",
+        "--no-ignore",
+        "--no-ignore-vcs",
+        "--no-ignore-parent",
+    ];
+    let untracked = ["-o", "--others", "-i", "--ignored", "--no-index"];
+    let follows = outcome.follows;
+    let names = match program {
+        "rg" | "fd" | "fdfind" => Listed {
+            by: if program == "rg" { "rg" } else { "fd" },
+            shown: !has(&hidden),
+            gitignore: !has(&ignored),
+            links: match program {
+                _ if follows => Links::Followed,
+                "rg" => Links::None,
+                _ => Links::Themselves,
+            },
+            ..Listed::default()
+        },
+        // What git tracks and ignores all the same is taken for what it is: an exception.
+        "git" => Listed {
+            by: program,
+            gitignore: !has(&untracked),
+            gone: !has(&untracked),
+            ..Listed::default()
+        },
+        "find" => found(&words, &outcome),
+        _ => Listed {
+            by: program,
+            links: match follows {
+                true => Links::Followed,
+                false => Links::None,
+            },
+            ..Listed::default()
+        },
     };
     let end = match program {
-        "find" | NUL => find_end(&words, &outcome.options),
+        "find" => find_end(&words, &outcome.options),
         "git" if second == "ls-files" => pathspec(&words, &outcome.roles),
         _ => None,
     };
-    let below = |folder: &str, program: &str| ending(below(folder, program), end);
+    let below = |folder: &str| ending(below(folder, names), end);
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
         match effect.what {
@@ -143,16 +171,39 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
         }
     }
     match folders.as_slice() {
-        [] => Some(below(".", program)),
-        [only] => Some(below(only, program)),
+        [] => Some(below(".")),
+        [only] => Some(below(only)),
         // Several folders are told by what holds them all: the one the shell is in.
         all if all.iter().all(|folder| {
             !folder.starts_with('/') && !folder.split('/').any(|part| part == "..")
         }) =>
         {
-            Some(below(".", program))
+            Some(below("."))
         }
         _ => None,
+    }
+}
+
+/// What is known of the names that `find` finds.
+fn found(words: &[Word], outcome: &effects::Outcome) -> Listed {
+    let has = |name: &str| {
+        let mut names = outcome.options.iter().flat_map(|option| &option.names);
+        names.any(|own| own == name)
+    };
+    let mut types = words
+        .windows(2)
+        .filter(|pair| pair.first().and_then(Word::text) == Some("-type"))
+        .filter_map(|pair| pair.last()?.text());
+    let typed = types.next().is_some_and(|kind| !kind.contains('l')) && types.next().is_none();
+    Listed {
+        by: "find",
+        links: match () {
+            () if outcome.follows => Links::Followed,
+            () if typed && plainly(words) => Links::None,
+            () => Links::Themselves,
+        },
+        nul: has("-print0"),
+        ..Listed::default()
     }
 }
 
@@ -171,10 +222,19 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
     match below_of.next() {
         None => {
             let folder = only.value.text()?;
-            Some(ending(below(folder, "find"), end))
+            Some(ending(below(folder, found(words, outcome)), end))
         }
         Some(_) => None,
     }
+}
+
+/// The name that `find -execdir` hands on, in the folder where it is.
+pub(super) fn found_here() -> Word {
+    let names = Listed {
+        by: "find",
+        ..Listed::default()
+    };
+    below(".", names)
 }
 
 /// How all names end that a command's own options leave of what lies below a folder; none where any may be.
@@ -212,8 +272,16 @@ fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
         acts.iter().any(|act| name.starts_with(act))
     };
     let first_act = options.iter().find(acts).map_or(words.len(), |act| act.at);
-    // `! -path x` drops names; anything else in brackets, behind an `or` or a `not`, may let others in.
-    let plain = words
+    let pattern = options
+        .iter()
+        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
+    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plainly(words))
+}
+
+/// Whether all that `find` asks of a name must hold. `! -path x` drops names; anything else in brackets, behind an `or`
+/// or a `not`, may let others in.
+fn plainly(words: &[Word]) -> bool {
+    words
         .iter()
         .enumerate()
         .all(|(at, word)| match word.text() {
@@ -221,11 +289,7 @@ fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
             Some("-o" | "-or" | "," | "(" | ")") => false,
             Some("!" | "-not") => words.get(at + 1).and_then(Word::text) == Some("-path"),
             Some(_) => true,
-        });
-    let pattern = options
-        .iter()
-        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
-    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plain)
+        })
 }
 
 /// The end of a glob that is only text.
@@ -367,12 +431,9 @@ pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<W
 }
 
 /// Some path below a folder.
-pub(super) fn below(folder: &str, printed_by: &str) -> Word {
+fn below(folder: &str, names: Listed) -> Word {
     let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
-    let mut word = Word::of(
-        [start, Piece::Below(format!("<{printed_by}>"))],
-        Span::default(),
-    );
+    let mut word = Word::of([start, Piece::Below(names)], Span::default());
     word.splits = true;
     word
 }

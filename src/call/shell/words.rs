@@ -7,7 +7,7 @@ use super::env::{Env, Value};
 use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
 use super::{arithmetic, names, numbers, printed};
-use crate::call::word::{Piece, Word};
+use crate::call::word::{Listed, Piece, Word};
 use crate::source::Span;
 
 /// Longest text of one word worth computing, in bytes, and most words from one.
@@ -371,7 +371,7 @@ impl<'e> Expander<'e> {
             self.splits |=
                 self.splitting && !quoted && matches!(word.pieces.as_slice(), [Piece::Hash]);
         } else if let Some(names) = reads.then(names).flatten() {
-            for piece in names.pieces {
+            for piece in names.split(self.splitting && !quoted).pieces {
                 self.piece(piece);
             }
             self.splits |= self.splitting && !quoted;
@@ -649,6 +649,10 @@ impl<'e> Expander<'e> {
                     self.started = true;
                     self.splits = true;
                 }
+                Piece::Below(listed) => self.piece(Piece::Below(Listed {
+                    split: true,
+                    ..*listed
+                })),
                 other => self.piece(other.clone()),
             }
         }

@@ -4,7 +4,7 @@ use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::word::{Piece, Word};
+use crate::call::word::{Links, Listed, Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
 use crate::matcher::located::{Folder, Frame, Located};
@@ -15,8 +15,79 @@ use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{Judges, Paths, Section, Verdict};
 use std::rc::Rc;
 
+/// So many links that lead elsewhere are followed.
+const MOST_LED: usize = 16;
+
+/// The names below a folder that a program prints: the folder, what is known of them, and how they end.
+struct Names<'p> {
+    folder: &'p str,
+    listed: &'p Listed,
+    end: &'p str,
+}
+
+impl<'p> Names<'p> {
+    fn of(path: &'p PathAccess) -> Option<Self> {
+        let (folder, listed, end) = match path.path.pieces.as_slice() {
+            [Piece::Below(listed)] => ("", listed, ""),
+            [Piece::Text(folder), Piece::Below(listed)] => (folder.as_str(), listed, ""),
+            [Piece::Text(folder), Piece::Below(listed), Piece::Text(end)] => {
+                (folder.as_str(), listed, end.as_str())
+            }
+            _ => return None,
+        };
+        let whole = folder.is_empty() || folder.ends_with('/');
+        (whole && !end.contains('/')).then_some(Self {
+            folder,
+            listed,
+            end,
+        })
+    }
+
+    fn folder(&self, path: &PathAccess, frame: &Frame<'_>) -> Located {
+        let folder = Word::known(self.folder, path.path.span);
+        Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, frame)
+    }
+
+    fn skips(&self) -> Skips {
+        Skips {
+            hidden: self.listed.shown,
+            ignored: self.listed.gitignore,
+            docker: false,
+            links: self.listed.links == Links::None,
+        }
+    }
+}
+
 impl Judge<'_> {
+    /// Judges a path, and where links lead from below it.
     pub(super) fn path(
+        &mut self,
+        at: usize,
+        path: &PathAccess,
+        tool_rules: &[Matched],
+    ) -> (Vec<Matched>, Covered) {
+        if self.comes_apart(path) {
+            let word = Word::unknown(path.path.shown(), path.path.span, true);
+            let words = PathAccess {
+                path: word,
+                ..path.clone()
+            };
+            return self.one_path(at, &words, tool_rules);
+        }
+        let (mut matched, mut covered) = self.one_path(at, path, tool_rules);
+        let real = self.real.take();
+        for behind in self.behind_links(at, path) {
+            let (more, also) = self.one_path(at, &behind, tool_rules);
+            matched.extend(more);
+            if covered != Covered::Nothing && matches!(also, Covered::Nothing | Covered::Tier) {
+                covered = also;
+            }
+        }
+        self.real = real;
+        (matched, covered)
+    }
+
+    fn one_path(
         &mut self,
         at: usize,
         path: &PathAccess,
@@ -217,31 +288,107 @@ impl Judge<'_> {
     /// Whether a path is a name that `find DIR` or its like prints, and nothing below `DIR` fits the patterns. Such a
     /// name exists, so what is there now tells. Git also prints the names of files that are gone: written, they are new.
     pub(super) fn lists_none(&self, own: &Paths, path: &PathAccess) -> bool {
-        let (folder, by, end) = match path.path.pieces.as_slice() {
-            [Piece::Below(by)] => ("", by, ""),
-            [Piece::Text(folder), Piece::Below(by)] => (folder.as_str(), by, ""),
-            [Piece::Text(folder), Piece::Below(by), Piece::Text(end)] => {
-                (folder.as_str(), by, end.as_str())
-            }
-            _ => return false,
+        let Some(names) = Names::of(path) else {
+            return false;
         };
-        let whole = folder.is_empty() || folder.ends_with('/');
-        if !whole || end.contains('/') || (path.mode == Mode::Write && by == "<git>") {
+        if path.mode == Mode::Write && names.listed.gone {
             return false;
         }
-        let folder = Word::known(folder, path.path.span);
-        let folder = Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, self.frame);
-        let skips = Skips {
-            hidden: matches!(by.as_str(), "<rg>" | "<fd>"),
-            // What git tracks and ignores all the same is taken for what it is: an exception.
-            ignored: matches!(by.as_str(), "<rg>" | "<fd>" | "<git>"),
-            docker: false,
-        };
-        let Some(listing) = self.listing(&folder, skips).filter(|found| found.complete) else {
+        let folder = names.folder(path, self.frame);
+        let listing = self.listing(&folder, names.skips());
+        let Some(listing) = listing.filter(|found| found.complete) else {
             return false;
         };
-        let ends = |path: &str| path.ends_with(end);
-        folder.known && self.find_below(own, &listing, ends, Fit::may).is_none()
+        let ends = |path: &str| path.ends_with(names.end);
+        self.find_below(own, &listing, ends, Fit::may).is_none()
+    }
+
+    /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and
+    /// whoever reads it splits it at blanks. Where the files are not seen, only writing is held to be so unlucky.
+    fn comes_apart(&self, path: &PathAccess) -> bool {
+        let Some(names) = Names::of(path).filter(|names| names.listed.split) else {
+            return false;
+        };
+        let odd = |name: &str| name.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c));
+        if odd(names.folder) || self.written.keys().any(|name| odd(name)) {
+            return true;
+        }
+        let folder = names.folder(path, self.frame);
+        match self.listing(&folder, names.skips()) {
+            Some(listing) if listing.complete => listing.paths.iter().any(|(path, _)| {
+                path.ends_with(names.end) && odd(path.get(folder.real().len()..).unwrap_or(path))
+            }),
+            _ => path.mode == Mode::Write,
+        }
+    }
+
+    /// Where links lead that are reached below a folder, or are among the names that a program prints: what lies
+    /// there is touched just so.
+    fn behind_links(&mut self, at: usize, path: &PathAccess) -> Vec<PathAccess> {
+        let names = Names::of(path);
+        let owner = match path.cover {
+            Cover::Command { at, .. } => commands::command(self.accesses, at),
+            Cover::Tool => None,
+        };
+        let (first, skips, end, follows) = match (&names, path.reach) {
+            (Some(names), _) if names.listed.links != Links::None => (
+                names.folder(path, self.frame),
+                names.skips(),
+                names.end,
+                names.listed.links == Links::Followed,
+            ),
+            (None, Reach::Below { hidden }) if owner.is_some_and(|own| own.follows) => {
+                let skips = self.skips(path, hidden);
+                (Located::of(path, self.frame), skips, "", true)
+            }
+            _ => return Vec::new(),
+        };
+        let mut seen = vec![first.real().to_owned()];
+        let (mut todo, mut out) = (vec![first], Vec::new());
+        while let Some(folder) = todo.pop() {
+            let Some(listing) = self.listing(&folder, skips) else {
+                break;
+            };
+            for (link, _) in listing.paths.iter().filter(|(_, it)| *it == Entry::Link) {
+                let word = Word::known(link.as_str(), path.path.span);
+                let led = Located::locate(&word, None, Reach::Itself, self.frame);
+                // A folder inside is reached anyway; a file by its own name, which may be another than the link's.
+                let inside = |folder: &String| {
+                    let rest = led.real().strip_prefix(folder.as_str());
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                };
+                let is_folder = led.folder == Some(true);
+                let counts = (is_folder && follows) || link.ends_with(end);
+                if led.unresolvable || !counts || seen.iter().any(inside) {
+                    continue;
+                }
+                if seen.len() == MOST_LED {
+                    self.unresolved.add_path(at, What::Outside, path);
+                    return out;
+                }
+                let target = led.real().to_owned();
+                let below = match &names {
+                    Some(names) if is_folder && follows => Word::of(
+                        [
+                            Piece::Text(format!("{target}/")),
+                            Piece::Below(*names.listed),
+                            Piece::Text(end.to_owned()),
+                        ],
+                        path.path.span,
+                    ),
+                    _ => Word::known(target.as_str(), path.path.span),
+                };
+                out.push(PathAccess {
+                    path: below,
+                    ..path.clone()
+                });
+                seen.push(target);
+                if follows {
+                    todo.push(led);
+                }
+            }
+        }
+        out
     }
 
     /// What a command that goes below a folder skips by itself.
@@ -254,6 +401,7 @@ impl Judge<'_> {
             hidden: !hidden,
             ignored: owner.is_some_and(|command| command.gitignore),
             docker: owner.is_some_and(|command| command.dockerignore),
+            links: owner.is_some_and(|command| command.gitignore && !command.follows),
         }
     }
 

@@ -196,6 +196,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
     out.gitignore = any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
     out.lands = any(|entry| entry.lands);
+    out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
     if !reading.sets(Set::Renamed) {
         let ends = reading.entries.iter().flat_map(|entry| entry.ends.texts());

@@ -184,7 +184,10 @@ fn code(
                 taken = 1;
             }
             Some((at, word)) if word.text() != Some("-") && word.text() != Some("/dev/stdin") => {
-                judge.value(Slot::of(Kind::Read), word, at, at, true);
+                // `java @file` takes its words from the file.
+                let own = entry.operands.and_then(|own| Some(own.first.first()?.kind));
+                let kind = own.filter(|kind| *kind == Kind::Response);
+                judge.value(Slot::of(kind.unwrap_or(Kind::Read)), word, at, at, true);
                 judge.starts.push((at, Starts::Code { word: at }));
                 taken = 1;
             }
