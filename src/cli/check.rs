@@ -1,13 +1,14 @@
 //! `acl check`: load, validate, lint.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, Stop, output};
+use super::{Answer, Exit, Stop, beside, output};
 use crate::finding::{ERRORS, Finding, Severity};
 use crate::lint::{self, Level, Levels};
 use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root};
 use crate::report::{human, json};
 use clap::{Args, ValueEnum};
+use std::path::Path;
 
 /// Options of `acl check`.
 #[derive(Debug, Args)]
@@ -65,7 +66,7 @@ pub fn run(options: &Options) -> Answer {
     let mut checked = 0;
     for file in &options.files {
         match policies::read_root(LayerKind::User, file, true) {
-            Ok(root) => findings.extend(check(vec![root], &levels)),
+            Ok(root) => findings.extend(check(vec![root], &levels, Some(Path::new(file)))),
             // The other files are checked all the same.
             Err(finding) => findings.push(*finding),
         }
@@ -76,7 +77,7 @@ pub fn run(options: &Options) -> Answer {
         checked = roots.len();
         // What is checked is what the files say, trusted or not.
         roots.iter_mut().for_each(|root| root.trusted = true);
-        findings.extend(check(roots, &levels));
+        findings.extend(check(roots, &levels, None));
     }
     let count = |severity| {
         findings
@@ -178,13 +179,18 @@ fn known_pages() -> String {
 }
 
 /// Loads, tries the examples, and, where nothing is wrong, lints.
-fn check(roots: Vec<Root>, levels: &Levels) -> Vec<Finding> {
+fn check(roots: Vec<Root>, levels: &Levels, file: Option<&Path>) -> Vec<Finding> {
     let matcher = match policies::load(roots) {
         Ok(policy) => Matcher::compile(policy),
         Err(findings) => return findings,
     };
     match matcher.check_examples() {
-        errors if errors.is_empty() => lint::run(&matcher, levels),
+        errors if errors.is_empty() => {
+            // Running all cases takes longer than all lints together.
+            let file = file.filter(|_| levels.may_tell(&matcher, "untested-rule"));
+            let decided = file.map(beside::decided).unwrap_or_default();
+            lint::run(&matcher, levels, &decided).told
+        }
         errors => errors,
     }
 }

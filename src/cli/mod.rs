@@ -2,6 +2,7 @@
 //!
 //! Only here are files, the environment and the terminal touched. Results go to stdout, diagnostics to stderr.
 
+mod beside;
 mod check;
 mod complete;
 mod decide;

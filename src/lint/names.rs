@@ -192,3 +192,23 @@ pub const DESTROYERS: &[&str] = &[
     "dd", "fdisk", "kill", "killall", "mkfs", "parted", "pkill", "reboot", "rm", "shred",
     "shutdown", "srm", "truncate", "unlink", "wipefs",
 ];
+
+/// What other agents call an argument, and its canonical name.
+const ARGUMENTS: &[(&str, &str)] = &[
+    ("absolute_path", "path"),
+    ("cmd", "command"),
+    ("dir_path", "path"),
+    ("file", "path"),
+    ("file_path", "path"),
+    ("filePath", "path"),
+    ("filename", "path"),
+    ("notebook_path", "path"),
+    ("script", "command"),
+    ("uri", "url"),
+];
+
+/// The canonical name of another agent's argument.
+pub fn argument(name: &str) -> Option<&'static str> {
+    let row = ARGUMENTS.iter().find(|(own, _)| *own == name)?;
+    Some(row.1)
+}

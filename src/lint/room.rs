@@ -14,6 +14,7 @@ use crate::policy::glob::Glob;
 use crate::policy::patterns::{self, CommandPattern, HostPattern, PathPattern};
 use crate::policy::rule::{Commands, Judges, Protected, Rule, TierEntry, Verdict};
 use crate::source::{self, Node, Source, Span, Tree, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a lint looks at.
@@ -23,6 +24,8 @@ pub struct Room<'m> {
     pub matcher: &'m Matcher,
     /// All suppressions of all files.
     pub suppressions: Vec<Suppression>,
+    /// The keys of the rules that cases decide by, as far as somebody found out.
+    pub decided: &'m BTreeSet<String>,
     trees: Vec<(Arc<Source>, Tree)>,
 }
 
@@ -52,10 +55,11 @@ pub struct Written<'r> {
 
 impl<'m> Room<'m> {
     /// Opens the room.
-    pub fn new(matcher: &'m Matcher) -> Self {
+    pub fn new(matcher: &'m Matcher, decided: &'m BTreeSet<String>) -> Self {
         let files = || matcher.policy.layers.iter().flat_map(|layer| &layer.files);
         Self {
             matcher,
+            decided,
             suppressions: files().flat_map(suppressions::read).collect(),
             trees: files()
                 .map(|file| (Arc::clone(&file.source), source::read(&file.source)))
@@ -217,20 +221,18 @@ impl<'m> Room<'m> {
         is_root || (alone && !first.source.name.starts_with("acl:"))
     }
 
-    /// Whether a comment keeps the finding back; the comment counts as used.
-    pub fn suppresses(&self, finding: &Finding) -> bool {
-        let Some(label) = finding.labels.first() else {
-            return false;
-        };
+    /// The reason of the comment that keeps the finding back, if one does; the comment counts as used.
+    pub fn suppresses(&self, finding: &Finding) -> Option<String> {
+        let label = finding.labels.first()?;
         let (line, _) = label.source.line_column(label.span.start);
-        let mut kept = false;
+        let mut kept = None;
         for own in &self.suppressions {
             let here = Arc::ptr_eq(&own.source, &label.source)
                 && (own.line == line || own.below == Some(line))
                 && own.codes.iter().any(|code| code == finding.code);
             if here {
                 own.used.set(true);
-                kept = true;
+                kept.get_or_insert_with(|| own.reason.clone());
             }
         }
         kept
