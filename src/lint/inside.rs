@@ -524,30 +524,34 @@ fn reads(line: &str) -> Option<Reading> {
 
 /// A line of the words of a pattern that are wanted.
 pub fn sample(pattern: &CommandPattern, wanted: impl Fn(&WordPattern) -> bool) -> String {
-    let word = |word: &WordPattern| match word {
-        WordPattern::Any => None,
-        WordPattern::Word(glob) => {
-            let text: String = glob
-                .tokens()
-                .iter()
-                .map(|token| match token {
-                    Token::Char(c) => *c,
-                    Token::One | Token::Star => 'x',
-                    Token::Class { negated, ranges } => match ranges.first() {
-                        Some((from, _)) if !negated => *from,
-                        _ => 'x',
-                    },
-                })
-                .collect();
-            let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-            Some(match !text.is_empty() && text.chars().all(plain) {
-                true => text,
-                false => format!("'{}'", text.replace('\'', r"'\''")),
-            })
-        }
-    };
     let words = pattern.words.iter().filter(|word| wanted(word));
-    words.filter_map(word).collect::<Vec<_>>().join(" ")
+    let texts = words.filter_map(|word| match word {
+        WordPattern::Any => None,
+        WordPattern::Word(glob) => Some(quoted(&sample_of(glob))),
+    });
+    texts.collect::<Vec<_>>().join(" ")
+}
+
+/// A text that a glob matches.
+pub fn sample_of(glob: &Glob) -> String {
+    let tokens = glob.tokens().iter().map(|token| match token {
+        Token::Char(c) => *c,
+        Token::One | Token::Star => 'x',
+        Token::Class { negated, ranges } => match ranges.first() {
+            Some((from, _)) if !negated => *from,
+            _ => 'x',
+        },
+    });
+    tokens.collect()
+}
+
+/// A word as it is typed.
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
 }
 
 #[cfg(test)]

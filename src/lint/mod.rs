@@ -2,13 +2,14 @@
 //!
 //! One lint, one place: `⟨name⟩.rs` (one function), `⟨name⟩.md` beside it (the page, the text of `--explain`, and the
 //! test), one line in the table below. `inside.rs` decides containment of patterns (`index.rs` finds those worth it), `room.rs` is what a lint looks at,
-//! `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
+//! `spellings.rs` types a command otherwise, `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
 
 mod index;
 mod inside;
 mod levels;
 mod names;
 mod room;
+mod spellings;
 mod suppressions;
 
 pub use levels::{Level, Levels};
@@ -70,6 +71,7 @@ lints! {
     requirement_without_key "requirement-without-key" Allow,
     shadowed_rule "shadowed-rule" Warn,
     shell_keyword_as_program "shell-keyword-as-program" Warn,
+    spelling_bypass "spelling-bypass" Warn,
     tool_name_as_command "tool-name-as-command" Warn,
     undeclared_tool "undeclared-tool" Warn,
     unknown_argument "unknown-argument" Warn,
@@ -88,7 +90,7 @@ lints! {
 }
 
 /// Codes that may be set and suppressed although nothing here finds them yet.
-const ELSEWHERE: &[&str] = &["conflicting-rules", "spelling-bypass"];
+const ELSEWHERE: &[&str] = &["conflicting-rules"];
 
 /// The page of a lint or an error by its code.
 ///

@@ -15,6 +15,7 @@ const MACHINERY: &[&str] = &[
     "mod",
     "names",
     "room",
+    "spellings",
     "suppressions",
     "tests",
 ];
