@@ -135,6 +135,22 @@ pub struct Found {
     pub kept: Vec<(Finding, String)>,
 }
 
+impl Found {
+    /// Findings, none of them kept back.
+    pub const fn of(told: Vec<Finding>) -> Self {
+        Self {
+            told,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn join(&mut self, other: Self) {
+        self.told.extend(other.told);
+        self.kept.extend(other.kept);
+    }
+}
+
 /// Runs all lints over a policy without errors. `decided`: the keys of the rules that cases are known to decide by.
 pub fn run(matcher: &Matcher, levels: &Levels, decided: &BTreeSet<String>) -> Found {
     let room = Room::new(matcher, decided);

@@ -15,6 +15,7 @@ mod disk;
 mod drawing;
 mod everyday;
 mod explain;
+mod formats;
 mod generated;
 mod laws;
 mod lines;
