@@ -89,7 +89,10 @@ fn add(suites: &mut Vec<Suite>, finding: &Finding, outcome: Outcome) {
     let line = label.map(|label| label.source.line_column(label.span.start).0);
     if let Some(suite) = suite(suites, name) {
         suite.cases.push(Case {
-            name: finding.code.to_owned(),
+            name: match line {
+                Some(line) => format!("{}:{line}", finding.code),
+                None => finding.code.to_owned(),
+            },
             line,
             outcome,
         });
@@ -138,13 +141,11 @@ pub fn write(name: &str, suites: &[Suite]) -> String {
 }
 
 fn write_case(out: &mut String, file: &str, case: &Case) {
-    let line = case.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let name = format!("{}{line}", case.name);
     let file = escaped(file);
     let _ = write!(
         out,
         "    <testcase name=\"{}\" classname=\"{file}\" file=\"{file}\"",
-        escaped(&name)
+        escaped(&case.name)
     );
     if let Some(line) = case.line {
         let _ = write!(out, " line=\"{line}\"");
