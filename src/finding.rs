@@ -64,6 +64,17 @@ pub struct Label {
     pub text: String,
 }
 
+/// A repair of a finding that is sure to be what was meant: other bytes in the file of its first label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The bytes that go.
+    pub span: Span,
+    /// What stands there instead.
+    pub text: String,
+    /// What it does, and what it changes about decisions.
+    pub says: String,
+}
+
 /// One thing acl has to say about a policy: an error or a lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -77,6 +88,8 @@ pub struct Finding {
     pub labels: Vec<Label>,
     /// What to type instead.
     pub help: Option<String>,
+    /// What `--fix` does about it.
+    pub fix: Option<Fix>,
 }
 
 impl Finding {
@@ -97,6 +110,7 @@ impl Finding {
                 text: String::new(),
             }],
             help: None,
+            fix: None,
         }
     }
 
@@ -127,6 +141,16 @@ impl Finding {
             source: Arc::clone(source),
             span,
             text: text.into(),
+        });
+        self
+    }
+
+    /// The same finding with a repair.
+    pub fn fix(mut self, span: Span, text: impl Into<String>, says: impl Into<String>) -> Self {
+        self.fix = Some(Fix {
+            span,
+            text: text.into(),
+            says: says.into(),
         });
         self
     }

@@ -1,7 +1,7 @@
 //! `acl check`: load, validate, lint.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, Stop, beside, output};
+use super::{Answer, Exit, Stop, beside, fix, output};
 use crate::finding::{ERRORS, Severity};
 use crate::lint::{self, Found, Level, Levels};
 use crate::matcher::Matcher;
@@ -10,6 +10,7 @@ use crate::report::{Checked, FORMATS, Format};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Options of `acl check`.
 #[derive(Debug, Args)]
@@ -20,6 +21,7 @@ Examples:
   acl check --layer user=me.toml --layer project=acl.toml
   acl check --deny broad-allow --allow redundant-rule acl.toml
   acl check --explain unreachable-allow
+  acl check --fix acl.toml
   acl check --format sarif acl.toml > acl.sarif
 
 Exit codes: 0 clean or warnings, 1 findings of severity deny, 2 a policy cannot be loaded.")]
@@ -43,6 +45,9 @@ pub struct Options {
     /// Warnings fail the check too
     #[arg(long)]
     deny_warnings: bool,
+    /// Repair what can only have been meant otherwise: TOML in place, YAML as a patch to look at
+    #[arg(long, requires = "files", conflicts_with = "format")]
+    fix: bool,
     /// Print what a lint or an error is about, with policies that have it and policies that have not
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
@@ -58,6 +63,23 @@ pub fn run(options: &Options) -> Answer {
     let levels = options.levels()?;
     let mut policies = Vec::new();
     let mut found = Found::default();
+    for file in options.files.iter().filter(|_| options.fix) {
+        let fixed = fix::file(file, |source| {
+            let root = policies::rooted(LayerKind::User, Arc::clone(source), true);
+            check(vec![root], &levels, None).told
+        })?;
+        let what = if fixed.patch.is_some() {
+            "to fix"
+        } else {
+            "fixed"
+        };
+        for line in &fixed.told {
+            output::remark(&format!("{what} {line}"));
+        }
+        if let Some(patch) = &fixed.patch {
+            output::result(patch)?;
+        }
+    }
     for file in &options.files {
         policies.push(file.clone());
         found.join(match policies::read_root(LayerKind::User, file, true) {
@@ -114,13 +136,24 @@ fn summary(checked: &Checked<'_>) -> String {
         true => "no findings".to_owned(),
         false => told.join(", "),
     };
-    let fails = checked.warnings_fail && errors + denied == 0 && warnings > 0;
-    let fails = if fails {
-        " (`--deny-warnings`: they fail the check)"
-    } else {
-        ""
+    let mut notes = Vec::new();
+    if checked.warnings_fail && errors + denied == 0 && warnings > 0 {
+        notes.push("`--deny-warnings`: they fail the check".to_owned());
+    }
+    match checked
+        .told
+        .iter()
+        .filter(|finding| finding.fix.is_some())
+        .count()
+    {
+        0 => {}
+        count => notes.push(format!("`--fix` mends {count}")),
+    }
+    let notes = match notes.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", notes.join("; ")),
     };
-    format!("{files} checked: {told}{fails}")
+    format!("{files} checked: {told}{notes}")
 }
 
 /// The formats, for the command line.

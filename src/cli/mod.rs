@@ -7,6 +7,7 @@ mod check;
 mod complete;
 mod decide;
 mod explain;
+mod fix;
 mod given;
 mod output;
 mod policies;

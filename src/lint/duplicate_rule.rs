@@ -8,6 +8,7 @@ use super::room::{Written, written};
 use crate::finding::Finding;
 use crate::policy::patterns;
 use crate::policy::rule::Rule;
+use crate::source::{self, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,21 +35,38 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 continue;
             };
             let source = &rule.place.source;
-            found.push(
-                Finding::lint(
-                    CODE,
-                    format!("`{}` stands here twice", own.text),
-                    source,
-                    room.spot_of(rule, &own),
-                )
-                .label("the same again")
-                .also(source, room.spot_of(other, text), "first here")
-                .help("drop one of the two"),
-            );
+            let span = room.spot_of(rule, &own);
+            let finding = Finding::lint(
+                CODE,
+                format!("`{}` stands here twice", own.text),
+                source,
+                span,
+            )
+            .label("the same again")
+            .also(source, room.spot_of(other, text), "first here")
+            .help("drop one of the two");
+            found.push(dropped(room, finding, &own.text, span));
         }
     }
     found.extend(tiers(room));
     found
+}
+
+/// The finding, with its entry taken out as a repair, where the entry is one text of a list.
+fn dropped(room: &Room<'_>, finding: Finding, text: &str, span: Span) -> Finding {
+    let gone = finding.labels.first().and_then(|label| {
+        let typed = label.span.of(&label.source.text).trim_matches(['"', '\'']);
+        let root = room.tree(&label.source).filter(|_| typed == text)?;
+        source::element(&label.source, root, span)
+    });
+    match gone {
+        Some(gone) => finding.fix(
+            gone,
+            "",
+            format!("the second `{text}` is gone; entries after it move up by one place"),
+        ),
+        None => finding,
+    }
 }
 
 /// What two texts share that take the same: how many alternatives, and which letters however ordered.
@@ -68,17 +86,16 @@ fn tiers(room: &Room<'_>) -> Vec<Finding> {
                 .find(|other| entry.names.iter().all(|name| other.names.contains(name)));
             if let (Some(first), Some(name)) = (first, entry.names.first()) {
                 let name = patterns::spell(name);
-                found.push(
-                    Finding::lint(
-                        CODE,
-                        format!("`{name}` stands in the tier `{}` twice", entry.verdict),
-                        &file.source,
-                        entry.span,
-                    )
-                    .label("the same again")
-                    .also(&file.source, first.span, "first here")
-                    .help("drop one of the two"),
-                );
+                let finding = Finding::lint(
+                    CODE,
+                    format!("`{name}` stands in the tier `{}` twice", entry.verdict),
+                    &file.source,
+                    entry.span,
+                )
+                .label("the same again")
+                .also(&file.source, first.span, "first here")
+                .help("drop one of the two");
+                found.push(dropped(room, finding, &name, entry.span));
             }
         }
     }

@@ -58,6 +58,13 @@ pub fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
     Some((row.1, row.2))
 }
 
+/// The canonical name of a name that means nothing but some agent's tool: no word of a language, no program.
+pub fn only_a_tool(name: &str) -> Option<&'static str> {
+    let (canonical, agent) = foreign(name)?;
+    let telling = name.contains(|c: char| c.is_uppercase() || c == '_') && name != "LS";
+    (telling && agent != "another agent").then_some(canonical)
+}
+
 /// Programs that are often named where a tool is meant to stand.
 const PROGRAMS: &[&str] = &[
     "apt",

@@ -278,6 +278,17 @@ pub fn written(rule: &Rule) -> Vec<Written<'_>> {
     }
 }
 
+/// A text as it is typed at a place, with another in its stead: in the same quotes; none where it is typed otherwise.
+pub fn retyped(source: &Source, span: Span, text: &str, other: &str) -> Option<String> {
+    let typed = span.of(&source.text);
+    let quote = typed
+        .get(..1)
+        .filter(|quote| ["'", "\""].contains(quote))
+        .unwrap_or("");
+    let plain = !other.contains(['\'', '"', '\\']);
+    (plain && typed == format!("{quote}{text}{quote}")).then(|| format!("{quote}{other}{quote}"))
+}
+
 fn grouped<'t, 'r>(pairs: impl Iterator<Item = (&'t String, Pattern<'r>)>) -> Vec<Written<'r>> {
     let mut out: Vec<Written<'r>> = Vec::new();
     for (text, pattern) in pairs {

@@ -40,6 +40,7 @@ pub(super) fn snippet(labels: &[Label], width: usize, color: bool) -> String {
         message: String::new(),
         labels: labels.to_vec(),
         help: None,
+        fix: None,
     };
     let shown = findings(&[finding], width, color);
     shown

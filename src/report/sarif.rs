@@ -5,6 +5,7 @@
 
 use super::Checked;
 use crate::finding::{Finding, Label, Severity};
+use crate::source::{Source, Span};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -109,21 +110,43 @@ fn result(
         "relatedLocations": related,
         "partialFingerprints": { "aclFinding/v1": fingerprint(finding, seen) },
         "suppressions": suppressions,
+        "fixes": fixes(finding),
+    })
+}
+
+fn fixes(finding: &Finding) -> Vec<Value> {
+    let fix = finding.fix.as_ref().zip(finding.labels.first());
+    let fix = fix.map(|(fix, label)| {
+        json!({
+            "description": { "text": fix.says },
+            "artifactChanges": [{
+                "artifactLocation": { "uri": uri(&label.source.name) },
+                "replacements": [{
+                    "deletedRegion": region(&label.source, fix.span),
+                    "insertedContent": { "text": fix.text },
+                }],
+            }],
+        })
+    });
+    fix.into_iter().collect()
+}
+
+fn region(source: &Source, span: Span) -> Value {
+    let (line, column) = source.line_column(span.start);
+    let (end_line, end_column) = source.line_column(span.end);
+    json!({
+        "startLine": line,
+        "startColumn": column,
+        "endLine": end_line,
+        "endColumn": end_column,
     })
 }
 
 fn location(label: &Label) -> Value {
-    let (line, column) = label.source.line_column(label.span.start);
-    let (end_line, end_column) = label.source.line_column(label.span.end);
     let mut location = json!({
         "physicalLocation": {
             "artifactLocation": { "uri": uri(&label.source.name) },
-            "region": {
-                "startLine": line,
-                "startColumn": column,
-                "endLine": end_line,
-                "endColumn": end_column,
-            },
+            "region": region(&label.source, label.span),
         },
     });
     if let (false, Value::Object(own)) = (label.text.is_empty(), &mut location) {

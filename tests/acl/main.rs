@@ -15,6 +15,7 @@ mod disk;
 mod drawing;
 mod everyday;
 mod explain;
+mod fixes;
 mod formats;
 mod generated;
 mod laws;
