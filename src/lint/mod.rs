@@ -161,10 +161,10 @@ pub fn run(matcher: &Matcher, levels: &Levels, decided: &BTreeSet<String>) -> Fo
         .partition(|lint| lint.code == "unused-suppression");
     for lint in others.into_iter().chain(last) {
         for mut finding in (lint.check)(&room) {
+            let kept = room.suppresses(&finding);
             if !room.is_own(&finding) {
                 continue;
             }
-            let kept = room.suppresses(&finding);
             finding.severity = match levels.of(lint, &room, &finding) {
                 Level::Allow => continue,
                 Level::Warn => Severity::Warn,

@@ -228,10 +228,10 @@ impl<'m> Room<'m> {
         let mut kept = None;
         for own in &self.suppressions {
             let here = Arc::ptr_eq(&own.source, &label.source)
-                && (own.line == line || own.below == Some(line))
-                && own.codes.iter().any(|code| code == finding.code);
-            if here {
-                own.used.set(true);
+                && (own.line == line || own.below == Some(line));
+            let mut codes = own.codes.iter().filter(|_| here);
+            if let Some((_, used)) = codes.find(|(code, _)| code == finding.code) {
+                used.set(true);
                 kept.get_or_insert_with(|| own.reason.clone());
             }
         }

@@ -314,12 +314,74 @@ fn levels_and_suppressions() {
         ("wide-host", Severity::Warn),
     ];
     assert_eq!(codes(&other, &none), want);
+    let half = policy("", "# acl: allow(wide-host, broad-allow) a sandbox");
+    assert_eq!(
+        codes(&half, &none),
+        [("unused-suppression", Severity::Warn)]
+    );
+    for comment in [
+        "#acl:allow(wide-host) x",
+        "# acl: allow(wide-host): x",
+        "# acl: allow( wide-host ) - x",
+    ] {
+        assert_eq!(codes(&policy("", comment), &none), [], "{comment}");
+    }
     let unknown = policy("", "# acl: allow(wide-hots) no");
     let want = [
         ("unknown-lint", Severity::Warn),
         ("wide-host", Severity::Warn),
     ];
     assert_eq!(codes(&unknown, &none), want);
+}
+
+#[test]
+fn suppressions_in_yaml() {
+    let rows = [
+        "hosts:\n  allow:\n    # acl: allow(wide-host) a sandbox\n    - \"*\"\n",
+        "hosts:\n  allow:\n    - \"*\" # acl: allow(wide-host) a sandbox\n",
+        "hosts: { allow: [\"*\"] } # acl: allow(wide-host) a sandbox\n",
+        "hosts:\n  # acl: allow(wide-host) a sandbox,\n  # and a reason that goes on\n  allow: [\"*\"]\n",
+    ];
+    for text in rows {
+        let text = format!("version: 1\n{text}");
+        let found = |text: &str| {
+            let source = Source::new("p.yaml", text.as_bytes().to_vec(), None).unwrap();
+            let found = lints(source, &Levels::default());
+            found.iter().map(|own| own.code).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&text), [""; 0], "{text}");
+        let without = text.replace("acl: allow", "acl");
+        assert_eq!(found(&without), ["wide-host"], "{text}");
+        let unused = text.replace("\"*\"", "docs.rs");
+        assert_eq!(found(&unused), ["unused-suppression"], "{text}");
+    }
+}
+
+#[test]
+fn suppressions_of_an_extended_file_are_its_own_affair() {
+    let page = blocks(
+        "```toml file base.toml\nversion = 1\n[hosts]\n# acl: allow(wide-host) old\nallow = [\"docs.rs\"]\n```\n",
+    );
+    let text = "version = 1\nextends = [\"base.toml\"]\n";
+    let source = Arc::new(Source::new("p.toml", text, None).unwrap());
+    assert_eq!(
+        lints_of(
+            vec![root(LayerKind::User, &source)],
+            &page,
+            &Levels::default()
+        ),
+        []
+    );
+    let base = page[0].source("base.toml");
+    let alone = lints_of(
+        vec![root(LayerKind::User, &base)],
+        &page,
+        &Levels::default(),
+    );
+    assert_eq!(
+        alone.iter().map(|own| own.code).collect::<Vec<_>>(),
+        ["unused-suppression"]
+    );
 }
 
 #[test]
