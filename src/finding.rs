@@ -65,6 +65,17 @@ pub struct Label {
     pub text: String,
 }
 
+/// A repair of a finding that is sure to be what was meant: other bytes in the file of its first label.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The bytes that go.
+    pub span: Span,
+    /// What stands there instead.
+    pub text: String,
+    /// What it does, and what it changes about decisions.
+    pub says: String,
+}
+
 /// One thing acl has to say about a policy: an error or a lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -80,6 +91,8 @@ pub struct Finding {
     pub help: Option<String>,
     /// A call that shows it, as `acl decide` reads one; only what is about meaning has one.
     pub witness: Option<Box<Value>>,
+    /// What `--fix` does about it.
+    pub fix: Option<Fix>,
 }
 
 impl Finding {
@@ -101,6 +114,7 @@ impl Finding {
             }],
             help: None,
             witness: None,
+            fix: None,
         }
     }
 
@@ -131,6 +145,16 @@ impl Finding {
             source: Arc::clone(source),
             span,
             text: text.into(),
+        });
+        self
+    }
+
+    /// The same finding with a repair.
+    pub fn fix(mut self, span: Span, text: impl Into<String>, says: impl Into<String>) -> Self {
+        self.fix = Some(Fix {
+            span,
+            text: text.into(),
+            says: says.into(),
         });
         self
     }

@@ -11,11 +11,12 @@ pub mod snapshot;
 
 use crate::call::Call;
 use crate::call::files::FileView;
-use crate::decision::{self, Decision};
+use crate::decision::{self, Covered, Decision};
 use crate::matcher::Matcher;
 use crate::policy::rule::{Place, Placed};
 use crate::policy::{LayerKind, Root};
 use crate::source::Source;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use expect::{Expect, Failure};
@@ -117,6 +118,22 @@ impl Case {
     /// The line it stands on, from 1.
     pub fn line(&self) -> usize {
         self.place.source.line_column(self.place.span.start).0
+    }
+}
+
+impl Ran {
+    /// The keys of the rules that the decision rests on: what it refuses or asks by, and what allows its parts.
+    pub fn rules(&self, matcher: &Matcher) -> BTreeSet<String> {
+        let decision = &self.decision;
+        let reasons = decision.reasons.iter().chain(&decision.overtaken);
+        let mut keys: BTreeSet<String> = reasons.map(|reason| reason.key.clone()).collect();
+        keys.extend(decision.decided_by.iter().map(|by| by.rule.clone()));
+        let covering = decision.judged.iter().filter_map(|own| match own.covered {
+            Covered::Rule(rule) => matcher.rules.get(rule),
+            _ => None,
+        });
+        keys.extend(covering.map(|own| own.key.clone()));
+        keys
     }
 }
 

@@ -1,13 +1,16 @@
 //! `acl check`: load, validate, lint.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, Stop, output};
-use crate::finding::{ERRORS, Finding, Severity};
-use crate::lint::{self, Level, Levels};
+use super::{Answer, Exit, Stop, beside, fix, output};
+use crate::finding::{ERRORS, Severity};
+use crate::lint::{self, Found, Level, Levels};
 use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root};
-use crate::report::{human, json};
-use clap::{Args, ValueEnum};
+use crate::report::{Checked, FORMATS, Format};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::path::Path;
+use std::sync::Arc;
 
 /// Options of `acl check`.
 #[derive(Debug, Args)]
@@ -18,6 +21,8 @@ Examples:
   acl check --layer user=me.toml --layer project=acl.toml
   acl check --deny broad-allow --allow redundant-rule acl.toml
   acl check --explain unreachable-allow
+  acl check --fix acl.toml
+  acl check --format sarif acl.toml > acl.sarif
 
 Exit codes: 0 clean or warnings, 1 findings of severity deny, 2 a policy cannot be loaded.")]
 pub struct Options {
@@ -26,8 +31,8 @@ pub struct Options {
     #[command(flatten)]
     which: Which,
     /// How findings are written
-    #[arg(long, value_name = "FORMAT", default_value = "human")]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = formats())]
+    format: &'static Format,
     /// Tell a lint, whatever the policy's `[lints]` says (repeatable)
     #[arg(long, value_name = "CODE")]
     warn: Vec<String>,
@@ -40,17 +45,12 @@ pub struct Options {
     /// Warnings fail the check too
     #[arg(long)]
     deny_warnings: bool,
+    /// Repair what can only have been meant otherwise: TOML in place, YAML as a patch to look at
+    #[arg(long, requires = "files", conflicts_with = "format")]
+    fix: bool,
     /// Print what a lint or an error is about, with policies that have it and policies that have not
     #[arg(long, value_name = "CODE")]
     explain: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Human,
-    /// For scripts.
-    Json,
 }
 
 /// Runs it.
@@ -61,77 +61,109 @@ pub fn run(options: &Options) -> Answer {
         return Ok(Exit::Good);
     }
     let levels = options.levels()?;
-    let mut findings = Vec::new();
-    let mut checked = 0;
-    for file in &options.files {
-        match policies::read_root(LayerKind::User, file, true) {
-            Ok(root) => findings.extend(check(vec![root], &levels)),
-            // The other files are checked all the same.
-            Err(finding) => findings.push(*finding),
+    let mut policies = Vec::new();
+    let mut found = Found::default();
+    for file in options.files.iter().filter(|_| options.fix) {
+        let fixed = fix::file(file, |source| {
+            let root = policies::rooted(LayerKind::User, Arc::clone(source), true);
+            check(vec![root], &levels, None).told
+        })?;
+        let what = if fixed.patch.is_some() {
+            "to fix"
+        } else {
+            "fixed"
+        };
+        for line in &fixed.told {
+            output::remark(&format!("{what} {line}"));
         }
-        checked += 1;
+        if let Some(patch) = &fixed.patch {
+            output::result(patch)?;
+        }
+    }
+    for file in &options.files {
+        policies.push(file.clone());
+        found.join(match policies::read_root(LayerKind::User, file, true) {
+            Ok(root) => check(vec![root], &levels, Some(Path::new(file))),
+            // The other files are checked all the same.
+            Err(finding) => Found::of(vec![*finding]),
+        });
     }
     if options.files.is_empty() {
         let mut roots = options.which.roots()?;
-        checked = roots.len();
+        policies.extend(roots.iter().map(|root| root.source.name.clone()));
         // What is checked is what the files say, trusted or not.
         roots.iter_mut().for_each(|root| root.trusted = true);
-        findings.extend(check(roots, &levels));
+        found.join(check(roots, &levels, None));
     }
-    let count = |severity| {
-        findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count()
+    let checked = Checked {
+        policies: &policies,
+        told: &found.told,
+        kept: &found.kept,
+        page: |code| lint::page(code).ok(),
+        warnings_fail: options.deny_warnings,
+        width: output::width(),
+        color: output::color(),
     };
-    let (errors, denied, warnings) = (
-        count(Severity::Error),
-        count(Severity::Deny),
-        count(Severity::Warn),
-    );
-    match options.format {
-        Format::Json => output::result(&format!("{:#}\n", json::findings(&findings)))?,
-        Format::Human => {
-            output::result(&human::findings(
-                &findings,
-                output::width(),
-                output::color(),
-            ))?;
-            let files = if checked == 1 {
-                "1 policy".to_owned()
-            } else {
-                format!("{checked} policies")
-            };
-            let told = [
-                (errors, "error"),
-                (denied, "denied lint"),
-                (warnings, "warning"),
-            ];
-            let told: Vec<String> = told
-                .into_iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
-                .collect();
-            let told = if told.is_empty() {
-                "no findings".to_owned()
-            } else {
-                told.join(", ")
-            };
-            let fails = options.deny_warnings && errors + denied == 0 && warnings > 0;
-            let fails = if fails {
-                " (`--deny-warnings`: they fail the check)"
-            } else {
-                ""
-            };
-            output::remark(&format!("{files} checked: {told}{fails}"));
-        }
-    }
-    Ok(match (errors, denied, warnings) {
-        (1.., _, _) => Exit::Failed,
-        (0, 1.., _) => Exit::Bad,
-        (0, 0, 1..) if options.deny_warnings => Exit::Bad,
-        _ => Exit::Good,
+    output::result(&(options.format.write)(&checked))?;
+    output::remark(&summary(&checked));
+    let fails = checked.told.iter().any(|finding| checked.fails(finding));
+    Ok(match (checked.count(Severity::Error), fails) {
+        (1.., _) => Exit::Failed,
+        (0, true) => Exit::Bad,
+        (0, false) => Exit::Good,
     })
+}
+
+/// How many findings there are, in a sentence.
+fn summary(checked: &Checked<'_>) -> String {
+    let files = match checked.policies.len() {
+        1 => "1 policy".to_owned(),
+        count => format!("{count} policies"),
+    };
+    let [errors, denied, warnings] =
+        [Severity::Error, Severity::Deny, Severity::Warn].map(|severity| checked.count(severity));
+    let told = [
+        (errors, "error"),
+        (denied, "denied lint"),
+        (warnings, "warning"),
+    ];
+    let told: Vec<String> = told
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+        .collect();
+    let told = match told.is_empty() {
+        true => "no findings".to_owned(),
+        false => told.join(", "),
+    };
+    let mut notes = Vec::new();
+    if checked.warnings_fail && errors + denied == 0 && warnings > 0 {
+        notes.push("`--deny-warnings`: they fail the check".to_owned());
+    }
+    match checked
+        .told
+        .iter()
+        .filter(|finding| finding.fix.is_some())
+        .count()
+    {
+        0 => {}
+        count => notes.push(format!("`--fix` mends {count}")),
+    }
+    let notes = match notes.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", notes.join("; ")),
+    };
+    format!("{files} checked: {told}{notes}")
+}
+
+/// The formats, for the command line.
+fn formats() -> impl TypedValueParser<Value = &'static Format> {
+    let names = FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name).help(format.about));
+    let named = |name: String| FORMATS.iter().find(|format| format.name == name);
+    PossibleValuesParser::new(names)
+        .try_map(move |name| named(name).ok_or("there is no such format"))
 }
 
 impl Options {
@@ -178,13 +210,18 @@ fn known_pages() -> String {
 }
 
 /// Loads, tries the examples, and, where nothing is wrong, lints.
-fn check(roots: Vec<Root>, levels: &Levels) -> Vec<Finding> {
+fn check(roots: Vec<Root>, levels: &Levels, file: Option<&Path>) -> Found {
     let matcher = match policies::load(roots) {
         Ok(policy) => Matcher::compile(policy),
-        Err(findings) => return findings,
+        Err(findings) => return Found::of(findings),
     };
     match matcher.check_examples() {
-        errors if errors.is_empty() => lint::run(&matcher, levels),
-        errors => errors,
+        errors if errors.is_empty() => {
+            // Running all cases takes longer than all lints together.
+            let file = file.filter(|_| levels.may_tell(&matcher, "untested-rule"));
+            let decided = file.map(beside::decided).unwrap_or_default();
+            lint::run(&matcher, levels, &decided)
+        }
+        errors => Found::of(errors),
     }
 }

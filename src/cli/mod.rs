@@ -2,11 +2,13 @@
 //!
 //! Only here are files, the environment and the terminal touched. Results go to stdout, diagnostics to stderr.
 
+mod beside;
 mod check;
 mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod fix;
 mod given;
 mod output;
 mod policies;

@@ -180,23 +180,18 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
         };
     }
     let mut bytes = Vec::new();
-    let (name, folder) = if file == "-" {
+    let name = if file == "-" {
         if let Err(why) = std::io::stdin().read_to_end(&mut bytes) {
             return unreadable(format!("cannot read the policy from stdin: {why}"));
         }
-        ("<stdin>", None)
+        "<stdin>"
     } else {
         let path = Path::new(file);
         bytes = match bounded(path) {
             Ok(bytes) => bytes,
             Err(why) => return unreadable(self::unreadable(path, &why)),
         };
-        let folder = std::env::current_dir().ok().and_then(|current| {
-            let file = current.join(path);
-            file.parent()
-                .map(|folder| folder.to_string_lossy().into_owned())
-        });
-        (file, folder)
+        file
     };
     let source = match file {
         "-" => unnamed(name, bytes)?,
@@ -204,12 +199,22 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
             .map(Arc::new)
             .map_err(Box::new)?,
     };
-    Ok(Root {
+    Ok(rooted(kind, source, trusted))
+}
+
+/// A root file with the folder it stands in.
+pub fn rooted(kind: LayerKind, source: Arc<Source>, trusted: bool) -> Root {
+    let current = std::env::current_dir().ok();
+    let path = current
+        .filter(|_| source.name != "<stdin>")
+        .map(|current| current.join(&source.name));
+    let folder = path.as_deref().and_then(Path::parent);
+    Root {
         kind,
+        folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
         source,
-        folder,
         trusted,
-    })
+    }
 }
 
 /// A text without a name that tells its spelling: the one it has fewer faults in; TOML where they are equal.
@@ -232,7 +237,7 @@ pub(super) fn unnamed(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Fin
 /// How large a policy may be: a device or a log named by mistake is not read to its end.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(super) fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?
         .take(LARGEST + 1)

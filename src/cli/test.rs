@@ -14,8 +14,9 @@ use crate::language::Fate;
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
 use crate::policy::{LayerKind, Policy};
+use crate::report::junit::{self, Outcome, Suite};
 use crate::source::Source;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::{BufRead, Read, Write};
@@ -45,6 +46,7 @@ Examples:
   acl test policies/ --filter push
   acl test shop.cases.toml --accept
   acl test --coverage --mutants    which rules no case decides by, and which could change unnoticed
+  acl test --format junit > tests.xml
 
 Exit codes: 0 passed, 1 a case failed, has no accepted snapshot, or is missing (--coverage, --mutants), 2 a case file or
 policy cannot be loaded.
@@ -68,10 +70,21 @@ pub struct Options {
     /// Take each rule out, and turn its verdict: name what no case notices, with the call that would
     #[arg(long)]
     mutants: bool,
+    /// How the outcome is written
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people: what did not pass, then how many
+    Human,
+    /// For test reports: JUnit XML
+    Junit,
 }
 
 /// What a run came to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tally {
     passed: usize,
     failed: usize,
@@ -96,7 +109,14 @@ enum Manner {
 /// Runs it.
 pub fn run(options: &Options) -> Answer {
     let files = find(&options.files)?;
+    let junit = options.format == Format::Junit;
+    if junit && options.review {
+        return Err(Stop::told(
+            "`--review` asks on the terminal: it goes with `--format human` only",
+        ));
+    }
     let mut run = Run {
+        suites: junit.then(Vec::new),
         manner: match (options.accept, options.review, in_ci()) {
             (true, _, _) => Manner::Accept,
             (_, true, _) => Manner::Review,
@@ -125,7 +145,7 @@ pub fn run(options: &Options) -> Answer {
         pending,
         skipped,
         unloaded,
-    } = run.tally;
+    } = run.tally.clone();
     let mut told = format!("{passed} passed, {failed} failed");
     let unaccepted = match pending {
         1 => "1 snapshot to review (acl test --review)".to_owned(),
@@ -143,7 +163,13 @@ pub fn run(options: &Options) -> Answer {
             told.push_str(&text);
         }
     }
-    output::result(&(told + "\n"))?;
+    match &run.suites {
+        Some(suites) => {
+            output::result(&junit::write("acl test", suites))?;
+            output::remark(&told);
+        }
+        None => output::result(&(told + "\n"))?,
+    }
     if skipped > 0 && passed + failed + pending + unloaded == 0 {
         return Err(Stop::told("no case has that in its name: nothing was run"));
     }
@@ -254,9 +280,63 @@ struct Run<'o> {
     filter: &'o str,
     loaded: Loaded,
     tally: Tally,
+    /// The outcomes, where they are written at the end and not as they come.
+    suites: Option<Vec<Suite>>,
 }
 
 impl Run<'_> {
+    /// Keeps the outcome of a case for the end.
+    fn keep(&mut self, case: &Case, outcome: Outcome) {
+        let file = &case.place.source.name;
+        let Some(suites) = &mut self.suites else {
+            return;
+        };
+        if suites.last().is_none_or(|last| last.name != *file) {
+            suites.push(Suite {
+                name: file.clone(),
+                cases: Vec::new(),
+            });
+        }
+        if let Some(suite) = suites.last_mut() {
+            suite.cases.push(junit::Case {
+                name: case.name.clone(),
+                line: Some(case.line()),
+                outcome,
+            });
+        }
+    }
+
+    fn passed(&mut self, case: &Case) {
+        self.tally.passed += 1;
+        self.keep(case, Outcome::Passed);
+    }
+
+    /// Tells of a case that did not pass.
+    fn told(&mut self, case: &Case, what: &str, lines: &[String]) -> Result<(), Stop> {
+        if self.suites.is_none() {
+            return output::result(&report(case, what, lines));
+        }
+        let short = lines.first().map_or(what, String::as_str).to_owned();
+        self.keep(case, Outcome::Failed(short, lines.join("\n")));
+        Ok(())
+    }
+
+    /// What kept a file or a case from being tried was shown already.
+    fn unloaded(&mut self, path: &Path) {
+        self.tally.unloaded += 1;
+        if let Some(suites) = &mut self.suites {
+            let why = "the case file, or a policy that it names, cannot be loaded";
+            suites.push(Suite {
+                name: path.to_string_lossy().into_owned(),
+                cases: vec![junit::Case {
+                    name: "not run".into(),
+                    line: None,
+                    outcome: Outcome::Broken(why.into(), "what is wrong stands on stderr".into()),
+                }],
+            });
+        }
+    }
+
     fn file(&mut self, path: &Path) -> Result<(), Stop> {
         let stdin = path == Path::new("-");
         let bytes = match stdin {
@@ -271,7 +351,7 @@ impl Run<'_> {
             Ok(bytes) => Source::new(path.to_string_lossy(), bytes, None).map(Arc::new),
             Err(why) => {
                 output::complain(&policies::unreadable(path, &why), None);
-                self.tally.unloaded += 1;
+                self.unloaded(path);
                 return Ok(());
             }
         };
@@ -282,7 +362,7 @@ impl Run<'_> {
             Ok(cases) => cases,
             Err(findings) => {
                 output::show(&findings);
-                self.tally.unloaded += 1;
+                self.unloaded(path);
                 return Ok(());
             }
         };
@@ -299,7 +379,7 @@ impl Run<'_> {
                 continue;
             }
             let Some(under) = self.under(path, case) else {
-                self.tally.unloaded += 1;
+                self.unloaded(path);
                 continue;
             };
             let ran = case.run(&under.matcher);
@@ -357,7 +437,7 @@ impl Run<'_> {
 
     fn compared(&mut self, case: &Case, ran: &Ran) -> Result<(), Stop> {
         if ran.failures.is_empty() {
-            self.tally.passed += 1;
+            self.passed(case);
             return Ok(());
         }
         self.tally.failed += 1;
@@ -366,21 +446,22 @@ impl Run<'_> {
         if let Some(note) = &case.note {
             lines.push(format!("note: {note}"));
         }
-        output::result(&report(case, "failed", &lines))
+        self.told(case, "failed", &lines)
     }
 
     fn snapshot(&mut self, case: &Case, ran: &Ran, kept: &mut Kept) -> Result<(), Stop> {
         let new = snapshot::entry(case, &ran.decision);
         let old = kept.accepted.get(&case.name);
         if old == Some(new.as_str()) {
-            self.tally.passed += 1;
+            self.passed(case);
             return Ok(());
         }
         let what = match old {
             None => "no snapshot",
             Some(_) => "snapshot differs",
         };
-        let change = difference(old.unwrap_or_default(), &new);
+        let color = self.suites.is_none() && output::color();
+        let change = difference(old.unwrap_or_default(), &new, color);
         let accept = match self.manner {
             Manner::Accept => true,
             Manner::Review => {
@@ -395,14 +476,14 @@ impl Run<'_> {
                 }
             }
             Manner::Propose | Manner::Refuse => {
-                output::result(&report(case, what, &change))?;
+                self.told(case, what, &change)?;
                 false
             }
         };
         if accept {
             kept.accepted.set(&case.name, &new);
             kept.changed = true;
-            self.tally.passed += 1;
+            self.passed(case);
         } else if self.manner == Manner::Refuse {
             self.tally.failed += 1;
         } else {
@@ -508,8 +589,8 @@ fn report(case: &Case, what: &str, lines: &[String]) -> String {
 }
 
 /// An entry's lines, those that went behind `-`, those that came behind `+`.
-fn difference(old: &str, new: &str) -> Vec<String> {
-    let (red, green, off) = if output::color() {
+fn difference(old: &str, new: &str, color: bool) -> Vec<String> {
+    let (red, green, off) = if color {
         ("\u{1b}[31m", "\u{1b}[32m", "\u{1b}[0m")
     } else {
         ("", "", "")

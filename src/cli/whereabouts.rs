@@ -78,8 +78,9 @@ pub fn run(options: &Options) -> Answer {
             let (line, _) = file.source.line_column(key.span.start);
             let _ = writeln!(out, "  ignored: {} (line {line})", key.value);
         }
-        for id in &layer.disabled {
-            let _ = writeln!(out, "  disables {id}");
+        for rule in &layer.disabled {
+            let name = rule.id.as_ref().unwrap_or(&rule.address);
+            let _ = writeln!(out, "  disables {name}");
         }
     }
     let start = options

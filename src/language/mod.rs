@@ -21,7 +21,7 @@ pub use changed::{Change, Fate, Moved, changed};
 pub use encode::Space;
 pub use invariant::Proof;
 pub use sample::sample;
-pub use witness::Witness;
+pub use witness::{Witness, quoted, text_of};
 pub use written::{Pattern, Written, written};
 
 use crate::call::access::Mode;

@@ -7,6 +7,7 @@ use super::room::Written;
 use crate::finding::Finding;
 use crate::language::Entry;
 use crate::policy::patterns;
+use crate::source::{self, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -30,12 +31,12 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             continue;
         };
         let place = room.place(first);
-        found.push(
-            room.at(CODE, format!("{} stands here twice", room.named(entry)), entry)
-                .label("the same again")
-                .also(&place.source, place.span, "first here")
-                .help("drop one of the two"),
-        );
+        let finding = room
+            .at(CODE, format!("{} stands here twice", room.named(entry)), entry)
+            .label("the same again")
+            .also(&place.source, place.span, "first here")
+            .help("drop one of the two");
+        found.push(dropped(room, finding, &entry.written.text, room.place(entry).span));
     }
     found.extend(tiers(room));
     found
@@ -51,6 +52,23 @@ fn comparable(one: &Entry<'_>, other: &Entry<'_>) -> bool {
             || (rule.reason == first.reason
                 && rule.instead == first.instead
                 && rule.forced == first.forced))
+}
+
+/// The finding, with its entry taken out as a repair, where the entry is one text of a list.
+fn dropped(room: &Room<'_>, finding: Finding, text: &str, span: Span) -> Finding {
+    let gone = finding.labels.first().and_then(|label| {
+        let typed = label.span.of(&label.source.text).trim_matches(['"', '\'']);
+        let root = room.tree(&label.source).filter(|_| typed == text)?;
+        source::element(&label.source, root, span)
+    });
+    match gone {
+        Some(gone) => finding.fix(
+            gone,
+            "",
+            format!("the second `{text}` is gone; entries after it move up by one place"),
+        ),
+        None => finding,
+    }
 }
 
 /// What two texts share that take the same: how many alternatives, and which letters however ordered.
@@ -70,17 +88,16 @@ fn tiers(room: &Room<'_>) -> Vec<Finding> {
                 .find(|other| entry.names.iter().all(|name| other.names.contains(name)));
             if let (Some(first), Some(name)) = (first, entry.names.first()) {
                 let name = patterns::spell(name);
-                found.push(
-                    Finding::lint(
-                        CODE,
-                        format!("`{name}` stands in the tier `{}` twice", entry.verdict),
-                        &file.source,
-                        entry.span,
-                    )
-                    .label("the same again")
-                    .also(&file.source, first.span, "first here")
-                    .help("drop one of the two"),
-                );
+                let finding = Finding::lint(
+                    CODE,
+                    format!("`{name}` stands in the tier `{}` twice", entry.verdict),
+                    &file.source,
+                    entry.span,
+                )
+                .label("the same again")
+                .also(&file.source, first.span, "first here")
+                .help("drop one of the two");
+                found.push(dropped(room, finding, &name, entry.span));
             }
         }
     }

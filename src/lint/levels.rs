@@ -5,6 +5,7 @@
 
 use super::{Lint, Room};
 use crate::finding::{Finding, Severity};
+use crate::matcher::Matcher;
 
 /// How much a lint weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +40,20 @@ impl Levels {
     /// Sets the level of a lint; of two the graver counts.
     pub fn set(&mut self, code: &str, level: Level) {
         self.said.push((code.to_owned(), level));
+    }
+
+    /// Whether a lint that is off where nobody says otherwise may be told of a policy.
+    pub fn may_tell(&self, matcher: &Matcher, code: &str) -> bool {
+        let files = matcher.policy.layers.iter().flat_map(|layer| &layer.files);
+        let stated = files.flat_map(|file| &file.lints);
+        let named = self
+            .said
+            .iter()
+            .any(|(own, level)| own == code && *level > Level::Allow);
+        named
+            || stated
+                .into_iter()
+                .any(|(own, level)| own.value == code && level != "allow")
     }
 
     /// The level of a finding.

@@ -3,7 +3,7 @@
 //! A pattern is a prefix already. In an allow the star is left alone: there it narrows.
 
 use super::Room;
-use super::room::{Pattern, written};
+use super::room::{Pattern, retyped, written};
 use crate::call::shell;
 use crate::finding::Finding;
 use crate::language;
@@ -38,16 +38,25 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 continue;
             };
             let verdict = rule.action;
-            found.push(
+            let span = room.spot_of(rule, &own);
+            let prefix = without_star(&own.text);
+            let finding =
                 Finding::lint(
                     CODE,
                     format!("the {verdict} of `{}` leaves `{shown}` without further words open", own.text),
                     &rule.place.source,
-                    room.spot_of(rule, &own),
+                    span,
                 )
                 .label("the `*` stands for one word that must be there")
-                .help(format!("write `{}`: a command pattern is a prefix", without_star(&own.text))),
-            );
+                .help(format!("write `{prefix}`: a command pattern is a prefix"));
+            found.push(match retyped(&rule.place.source, span, &own.text, prefix) {
+                Some(text) => finding.fix(
+                    span,
+                    text,
+                    format!("`{}` becomes `{prefix}`: the {verdict} takes it without further words too", own.text),
+                ),
+                None => finding,
+            });
         }
     }
     found

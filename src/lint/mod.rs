@@ -2,11 +2,12 @@
 //!
 //! One lint, one place: `⟨name⟩.rs` (one function), `⟨name⟩.md` beside it (the page, the text of `--explain`, and the
 //! test), one line in the table below. What a rule takes of all calls `language/` says; `room.rs` is what a lint looks at,
-//! `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
+//! `spellings.rs` types a command otherwise, `levels.rs` weighs findings and `suppressions.rs` reads `# acl: allow(code) reason`.
 
 mod levels;
 mod names;
 mod room;
+mod spellings;
 mod suppressions;
 
 pub use levels::{Level, Levels};
@@ -15,6 +16,7 @@ pub use room::Room;
 use crate::finding::{ERRORS, Finding, Severity};
 use crate::matcher::Matcher;
 use crate::policy::near;
+use std::collections::BTreeSet;
 
 /// A lint: its code, how much it weighs where nobody says, what it finds, its page.
 #[derive(Debug)]
@@ -43,14 +45,19 @@ macro_rules! lints {
 }
 
 lints! {
+    allow_all_preset "allow-all-preset" Warn,
     allow_covers_protected "allow-covers-protected" Warn,
+    allow_list_over_allow_tier "allow-list-over-allow-tier" Warn,
+    ask_in_non_interactive "ask-in-non-interactive" Warn,
     broad_allow "broad-allow" Warn,
     case_only_difference "case-only-difference" Warn,
     colon_star_in_the_middle "colon-star-in-the-middle" Warn,
     conflicting_rules "conflicting-rules" Warn,
     duplicate_rule "duplicate-rule" Warn,
+    escalation_allowed "escalation-allowed" Warn,
     exact_deny_of_bare_name "exact-deny-of-bare-name" Warn,
     fail_open_source "fail-open-source" Warn,
+    layer_without_effect "layer-without-effect" Warn,
     look_alike_characters "look-alike-characters" Warn,
     message_without_no_retry "message-without-no-retry" Warn,
     missing_bare_form "missing-bare-form" Warn,
@@ -60,35 +67,26 @@ lints! {
     path_glob_in_command "path-glob-in-command" Warn,
     prefix_bleeds "prefix-bleeds" Warn,
     redundant_rule "redundant-rule" Warn,
+    requirement_without_key "requirement-without-key" Allow,
     shadowed_rule "shadowed-rule" Warn,
     shell_keyword_as_program "shell-keyword-as-program" Warn,
+    spelling_bypass "spelling-bypass" Warn,
     tool_name_as_command "tool-name-as-command" Warn,
     undeclared_tool "undeclared-tool" Warn,
+    unknown_argument "unknown-argument" Warn,
     unknown_lint "unknown-lint" Warn,
     unknown_tool_allowed "unknown-tool-allowed" Warn,
     unknown_tool_name "unknown-tool-name" Warn,
     unproved_invariant "unproved-invariant" Warn,
     unreachable_allow "unreachable-allow" Warn,
+    untested_rule "untested-rule" Allow,
+    unused_disable "unused-disable" Warn,
     unused_fact "unused-fact" Warn,
     unused_group "unused-group" Warn,
     unused_suppression "unused-suppression" Warn,
     wide_host "wide-host" Warn,
     words_as_alternatives "words-as-alternatives" Warn,
 }
-
-/// Codes that may be set and suppressed although nothing here finds them: other commands do, or a later stage.
-const ELSEWHERE: &[&str] = &[
-    "allow-all-preset",
-    "allow-list-over-allow-tier",
-    "ask-in-non-interactive",
-    "escalation-allowed",
-    "layer-without-effect",
-    "requirement-without-key",
-    "spelling-bypass",
-    "unknown-argument",
-    "untested-rule",
-    "unused-disable",
-];
 
 /// The page of a lint or an error by its code.
 ///
@@ -101,56 +99,81 @@ pub fn page(code: &str) -> Result<&'static str, String> {
         return Ok(page);
     }
     let known = pages.by_ref().map(|(own, _)| own);
-    Err(
-        match (
-            is_code(code),
-            near::nearest(code, known.chain(ELSEWHERE.iter().copied())),
-        ) {
-            (true, _) => format!("`{code}` has no page yet"),
-            (false, Some(near)) => format!("there is no code `{code}`; did you mean `{near}`?"),
-            (false, None) => format!("there is no code `{code}`"),
-        },
-    )
+    Err(match (is_code(code), near::nearest(code, known)) {
+        (true, _) => format!("`{code}` has no page yet"),
+        (false, Some(near)) => format!("there is no code `{code}`; did you mean `{near}`?"),
+        (false, None) => format!("there is no code `{code}`"),
+    })
 }
 
 /// Whether there is such a code.
 pub fn is_code(code: &str) -> bool {
-    LINTS.iter().any(|lint| lint.code == code) || ELSEWHERE.contains(&code)
+    LINTS.iter().any(|lint| lint.code == code)
 }
 
 /// The code that was meant.
 pub fn nearest(code: &str) -> Option<&'static str> {
     let known = LINTS.iter().map(|lint| lint.code);
-    near::nearest(code, known.chain(ELSEWHERE.iter().copied()))
+    near::nearest(code, known)
 }
 
-/// Runs all lints over a policy without errors; the findings stand in the order of the files.
-pub fn run(matcher: &Matcher, levels: &Levels) -> Vec<Finding> {
-    let room = Room::new(matcher);
-    let mut found = Vec::new();
+/// What the lints found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What is told, in the order of the files.
+    pub told: Vec<Finding>,
+    /// What a comment keeps back, with the reason it gives.
+    pub kept: Vec<(Finding, String)>,
+}
+
+impl Found {
+    /// Findings, none of them kept back.
+    pub const fn of(told: Vec<Finding>) -> Self {
+        Self {
+            told,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn join(&mut self, other: Self) {
+        self.told.extend(other.told);
+        self.kept.extend(other.kept);
+    }
+}
+
+/// Runs all lints over a policy without errors. `decided`: the keys of the rules that cases are known to decide by.
+pub fn run(matcher: &Matcher, levels: &Levels, decided: &BTreeSet<String>) -> Found {
+    let room = Room::new(matcher, decided);
+    let mut found = Found::default();
     // Whether a suppression was of use is known only after all others ran.
     let (last, others): (Vec<&Lint>, Vec<&Lint>) = LINTS
         .iter()
         .partition(|lint| lint.code == "unused-suppression");
     for lint in others.into_iter().chain(last) {
-        let level = |finding: &Finding| levels.of(lint, &room, finding);
         for mut finding in (lint.check)(&room) {
-            if !room.is_own(&finding) || room.suppresses(&finding) {
+            let kept = room.suppresses(&finding);
+            if !room.is_own(&finding) {
                 continue;
             }
-            match level(&finding) {
+            finding.severity = match levels.of(lint, &room, &finding) {
                 Level::Allow => continue,
-                Level::Warn => finding.severity = Severity::Warn,
-                Level::Deny => finding.severity = Severity::Deny,
+                Level::Warn => Severity::Warn,
+                Level::Deny => Severity::Deny,
+            };
+            match kept {
+                Some(reason) => found.kept.push((finding, reason)),
+                None => found.told.push(finding),
             }
-            found.push(finding);
         }
     }
-    found.sort_by_key(|finding| {
+    let place = |finding: &Finding| {
         let label = finding.labels.first();
         label.map(|label| (room.order(&label.source), label.span.start))
-    });
-    found.dedup();
+    };
+    found.told.sort_by_key(place);
+    found.told.dedup();
+    found.kept.sort_by_key(|(finding, _)| place(finding));
     found
 }
 

@@ -58,6 +58,13 @@ pub fn foreign(name: &str) -> Option<(&'static str, &'static str)> {
     Some((row.1, row.2))
 }
 
+/// The canonical name of a name that means nothing but some agent's tool: no word of a language, no program.
+pub fn only_a_tool(name: &str) -> Option<&'static str> {
+    let (canonical, agent) = foreign(name)?;
+    let telling = name.contains(|c: char| c.is_uppercase() || c == '_') && name != "LS";
+    (telling && agent != "another agent").then_some(canonical)
+}
+
 /// Programs that are often named where a tool is meant to stand.
 const PROGRAMS: &[&str] = &[
     "apt",
@@ -192,3 +199,23 @@ pub const DESTROYERS: &[&str] = &[
     "dd", "fdisk", "kill", "killall", "mkfs", "parted", "pkill", "reboot", "rm", "shred",
     "shutdown", "srm", "truncate", "unlink", "wipefs",
 ];
+
+/// What other agents call an argument, and its canonical name.
+const ARGUMENTS: &[(&str, &str)] = &[
+    ("absolute_path", "path"),
+    ("cmd", "command"),
+    ("dir_path", "path"),
+    ("file", "path"),
+    ("file_path", "path"),
+    ("filePath", "path"),
+    ("filename", "path"),
+    ("notebook_path", "path"),
+    ("script", "command"),
+    ("uri", "url"),
+];
+
+/// The canonical name of another agent's argument.
+pub fn argument(name: &str) -> Option<&'static str> {
+    let row = ARGUMENTS.iter().find(|(own, _)| *own == name)?;
+    Some(row.1)
+}

@@ -17,6 +17,7 @@ use crate::policy::patterns;
 use crate::policy::rule::{Commands, Judges, Place, Protected, Rule, TierEntry, Verdict};
 use crate::source::{self, Node, Source, Span, Tree, Value};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What a lint looks at.
@@ -26,6 +27,8 @@ pub struct Room<'m> {
     pub matcher: &'m Matcher,
     /// All suppressions of all files.
     pub suppressions: Vec<Suppression>,
+    /// The keys of the rules that cases decide by, as far as somebody found out.
+    pub decided: &'m BTreeSet<String>,
     trees: Vec<(Arc<Source>, Tree)>,
     languages: OnceCell<Rules<'m>>,
 }
@@ -47,10 +50,11 @@ pub struct By<'m> {
 
 impl<'m> Room<'m> {
     /// Opens the room.
-    pub fn new(matcher: &'m Matcher) -> Self {
+    pub fn new(matcher: &'m Matcher, decided: &'m BTreeSet<String>) -> Self {
         let files = || matcher.policy.layers.iter().flat_map(|layer| &layer.files);
         Self {
             matcher,
+            decided,
             suppressions: files().flat_map(suppressions::read).collect(),
             trees: files()
                 .map(|file| (Arc::clone(&file.source), source::read(&file.source)))
@@ -298,20 +302,18 @@ impl<'m> Room<'m> {
         is_root || (alone && !first.source.name.starts_with("acl:"))
     }
 
-    /// Whether a comment keeps the finding back; the comment counts as used.
-    pub fn suppresses(&self, finding: &Finding) -> bool {
-        let Some(label) = finding.labels.first() else {
-            return false;
-        };
+    /// The reason of the comment that keeps the finding back, if one does; the comment counts as used.
+    pub fn suppresses(&self, finding: &Finding) -> Option<String> {
+        let label = finding.labels.first()?;
         let (line, _) = label.source.line_column(label.span.start);
-        let mut kept = false;
+        let mut kept = None;
         for own in &self.suppressions {
             let here = Arc::ptr_eq(&own.source, &label.source)
-                && (own.line == line || own.below == Some(line))
-                && own.codes.iter().any(|code| code == finding.code);
-            if here {
-                own.used.set(true);
-                kept = true;
+                && (own.line == line || own.below == Some(line));
+            let mut codes = own.codes.iter().filter(|_| here);
+            if let Some((_, used)) = codes.find(|(code, _)| code == finding.code) {
+                used.set(true);
+                kept.get_or_insert_with(|| own.reason.clone());
             }
         }
         kept
@@ -338,6 +340,17 @@ impl<'m> Room<'m> {
             .position(|(own, _)| Arc::ptr_eq(own, source))
             .unwrap_or(usize::MAX)
     }
+}
+
+/// A text as it is typed at a place, with another in its stead: in the same quotes; none where it is typed otherwise.
+pub fn retyped(source: &Source, span: Span, text: &str, other: &str) -> Option<String> {
+    let typed = span.of(&source.text);
+    let quote = typed
+        .get(..1)
+        .filter(|quote| ["'", "\""].contains(quote))
+        .unwrap_or("");
+    let plain = !other.contains(['\'', '"', '\\']);
+    (plain && typed == format!("{quote}{text}{quote}")).then(|| format!("{quote}{other}{quote}"))
 }
 
 /// The places below a node that read so.

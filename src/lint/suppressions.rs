@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub struct Suppression {
     /// The file.
     pub source: Arc<Source>,
-    /// The codes it names.
-    pub codes: Vec<String>,
+    /// The codes it names, and whether each kept a finding back.
+    pub codes: Vec<(String, Cell<bool>)>,
     /// Why; may be empty.
     pub reason: String,
     /// The comment.
@@ -23,8 +23,6 @@ pub struct Suppression {
     pub line: usize,
     /// The line it is about, where it has a line of its own: the first below it that is no comment.
     pub below: Option<usize>,
-    /// Whether it kept a finding back.
-    pub used: Cell<bool>,
 }
 
 /// The suppressions of a file.
@@ -53,13 +51,12 @@ pub fn read(file: &File) -> Vec<Suppression> {
                 source: Arc::clone(source),
                 codes: codes
                     .split(',')
-                    .map(|code| code.trim().to_owned())
+                    .map(|code| (code.trim().to_owned(), Cell::new(false)))
                     .collect(),
                 reason: reason.trim_matches([' ', ':', '-', '–']).to_owned(),
                 span: *span,
                 line,
                 below,
-                used: Cell::new(false),
             })
         })
         .collect()

@@ -8,59 +8,117 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Machinery that is no lint.
-const MACHINERY: &[&str] = &["levels", "mod", "names", "room", "suppressions", "tests"];
+const MACHINERY: &[&str] = &[
+    "levels",
+    "mod",
+    "names",
+    "room",
+    "spellings",
+    "suppressions",
+    "tests",
+];
 
-fn load(source: Source) -> Result<Policy, Vec<Finding>> {
-    let root = Root {
-        kind: LayerKind::User,
-        source: Arc::new(source),
+fn root(kind: LayerKind, source: &Arc<Source>) -> Root {
+    Root {
+        kind,
+        source: Arc::clone(source),
         folder: None,
         trusted: true,
-    };
-    crate::policy::load(vec![root], &|name, from| match name.strip_prefix("acl:") {
-        Some(preset) => presets::find(preset),
-        None => {
-            let folder = Path::new(&from.name).parent().unwrap();
-            let path = folder.join(name);
-            let bytes = std::fs::read(&path).map_err(|why| why.to_string())?;
-            Source::new(path.to_string_lossy(), bytes, None)
-                .map(Arc::new)
-                .map_err(|finding| finding.message)
+    }
+}
+
+/// Loads a policy, which may extend files of the page, then files beside it.
+fn load(roots: Vec<Root>, page: &[Block]) -> Result<Policy, Vec<Finding>> {
+    crate::policy::load(roots, &|name, from| {
+        if let Some(preset) = name.strip_prefix("acl:") {
+            return presets::find(preset);
         }
+        if let Some(block) = page
+            .iter()
+            .find(|block| block.role == Role::File(name.into()))
+        {
+            return Ok(block.source(name));
+        }
+        let path = Path::new(&from.name).parent().unwrap().join(name);
+        let bytes = std::fs::read(&path).map_err(|why| why.to_string())?;
+        Source::new(path.to_string_lossy(), bytes, None)
+            .map(Arc::new)
+            .map_err(|finding| finding.message)
     })
 }
 
 fn lints(source: Source, levels: &Levels) -> Vec<Finding> {
-    let name = source.name.clone();
-    match load(source) {
-        Ok(policy) => run(&Matcher::compile(policy), levels),
-        Err(findings) => panic!("{name}: {findings:#?}"),
+    lints_of(vec![root(LayerKind::User, &Arc::new(source))], &[], levels)
+}
+
+fn lints_of(roots: Vec<Root>, page: &[Block], levels: &Levels) -> Vec<Finding> {
+    match load(roots, page) {
+        Ok(policy) => run(&Matcher::compile(policy), levels, &BTreeSet::new()).told,
+        Err(findings) => panic!("{findings:#?}"),
     }
 }
 
-/// The blocks of a page: spelling, `fail` or `pass`, text.
-fn blocks(page: &str) -> Vec<(Format, bool, String)> {
+/// What a block of a page is there for.
+#[derive(Clone, Debug, PartialEq)]
+enum Role {
+    /// It has what the page is about.
+    Fail,
+    /// It has not.
+    Pass,
+    /// The others may extend it by this name.
+    File(String),
+    /// The user's own policy, beside which the others are a project's.
+    User,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    format: Format,
+    role: Role,
+    text: String,
+}
+
+impl Block {
+    fn source(&self, name: &str) -> Arc<Source> {
+        Arc::new(Source::new(name, self.text.as_bytes().to_vec(), Some(self.format)).unwrap())
+    }
+}
+
+/// The blocks of a page.
+fn blocks(page: &str) -> Vec<Block> {
     let mut out = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let Some(info) = line.strip_prefix("```").filter(|info| !info.is_empty()) else {
             continue;
         };
-        let mut words = info.split_whitespace();
-        let format = match words.next() {
-            Some("toml") => Format::Toml,
-            Some("yaml") => Format::Yaml,
+        let words: Vec<&str> = info.split_whitespace().collect();
+        let format = match words.first() {
+            Some(&"toml") => Format::Toml,
+            Some(&"yaml") => Format::Yaml,
             _ => continue,
         };
-        let fails = match words.next() {
-            Some("fail") => true,
-            Some("pass") => false,
-            other => panic!("a block is `fail` or `pass`, not {other:?}"),
+        let role = match words.get(1..) {
+            Some(["fail"]) => Role::Fail,
+            Some(["pass"]) => Role::Pass,
+            Some(["user"]) => Role::User,
+            Some(["file", name]) => Role::File((*name).to_owned()),
+            other => panic!("a block is `fail`, `pass`, `user` or `file NAME`, not {other:?}"),
         };
         let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        out.push((format, fails, body.join("\n") + "\n"));
+        let text = body.join("\n") + "\n";
+        out.push(Block { format, role, text });
     }
     out
+}
+
+/// The blocks that show a policy, and whether it fails.
+fn shown(blocks: &[Block]) -> impl Iterator<Item = (&Block, bool)> {
+    blocks.iter().filter_map(|block| match block.role {
+        Role::Fail => Some((block, true)),
+        Role::Pass => Some((block, false)),
+        _ => None,
+    })
 }
 
 fn drawing(text: &str, found: &[Finding]) -> String {
@@ -77,7 +135,7 @@ fn pages_are_true() {
     for lint in LINTS {
         let blocks = blocks(lint.page);
         assert!(
-            blocks.iter().any(|block| block.1) && blocks.iter().any(|block| !block.1),
+            shown(&blocks).any(|(_, fails)| fails) && shown(&blocks).any(|(_, fails)| !fails),
             "{} shows no policy that fails, or none that passes",
             lint.code
         );
@@ -91,12 +149,16 @@ fn pages_are_true() {
             levels.set(lint.code, Level::Warn);
         }
         let mut drawn = String::new();
-        for (format, fails, text) in blocks {
-            let source = Source::new("page", text.as_bytes().to_vec(), Some(format)).unwrap();
-            let found = lints(source, &levels);
+        let user = blocks.iter().find(|block| block.role == Role::User);
+        for (block, fails) in shown(&blocks) {
+            let text = &block.text;
+            let kind = user.map_or(LayerKind::User, |_| LayerKind::Project);
+            let mut roots = vec![root(kind, &block.source("page"))];
+            roots.extend(user.map(|user| root(LayerKind::User, &user.source("user"))));
+            let found = lints_of(roots, &blocks, &levels);
             let told: Vec<&Finding> = found.iter().filter(|own| own.code == lint.code).collect();
             if fails {
-                drawn.push_str(&drawing(&text, &found));
+                drawn.push_str(&drawing(text, &found));
             }
             if told.is_empty() == fails {
                 wrong.push(format!("{} ({fails}):\n{text}{found:#?}", lint.code));
@@ -123,12 +185,7 @@ fn pages_are_true() {
 fn errors(format: Format, text: &str) -> Vec<Finding> {
     let source = Source::new("acl.toml", text.as_bytes().to_vec(), Some(format)).unwrap();
     let source = Arc::new(source);
-    let root = Root {
-        kind: LayerKind::User,
-        source: Arc::clone(&source),
-        folder: None,
-        trusted: true,
-    };
+    let root = root(LayerKind::User, &source);
     let loaded = crate::policy::load(vec![root], &|name, _| match name.strip_prefix("acl:") {
         Some(preset) => presets::find(preset),
         None if name == "acl.toml" => Ok(Arc::clone(&source)),
@@ -161,10 +218,14 @@ fn pages_of_errors_are_true() {
     for (code, page) in ERRORS {
         assert!(page.starts_with(&format!("# {code}\n")), "{code}");
         let blocks = blocks(page);
-        assert!(blocks.iter().any(|block| block.1), "{code}: fail");
-        assert!(blocks.iter().any(|block| !block.1), "{code}: pass");
-        for (format, fails, text) in blocks {
-            let mut told: Vec<&str> = errors(format, &text).iter().map(|own| own.code).collect();
+        assert!(shown(&blocks).any(|(_, fails)| fails), "{code}: fail");
+        assert!(shown(&blocks).any(|(_, fails)| !fails), "{code}: pass");
+        for (block, fails) in shown(&blocks) {
+            let text = &block.text;
+            let mut told: Vec<&str> = errors(block.format, text)
+                .iter()
+                .map(|own| own.code)
+                .collect();
             told.dedup();
             let wanted = if fails { vec![*code] } else { Vec::new() };
             assert_eq!(told, wanted, "{text}");
@@ -251,6 +312,18 @@ fn levels_and_suppressions() {
         ("wide-host", Severity::Warn),
     ];
     assert_eq!(codes(&other, &none), want);
+    let half = policy("", "# acl: allow(wide-host, broad-allow) a sandbox");
+    assert_eq!(
+        codes(&half, &none),
+        [("unused-suppression", Severity::Warn)]
+    );
+    for comment in [
+        "#acl:allow(wide-host) x",
+        "# acl: allow(wide-host): x",
+        "# acl: allow( wide-host ) - x",
+    ] {
+        assert_eq!(codes(&policy("", comment), &none), [], "{comment}");
+    }
     let unknown = policy("", "# acl: allow(wide-hots) no");
     let want = [
         ("unknown-lint", Severity::Warn),
@@ -260,10 +333,59 @@ fn levels_and_suppressions() {
 }
 
 #[test]
+fn suppressions_in_yaml() {
+    let rows = [
+        "hosts:\n  allow:\n    # acl: allow(wide-host) a sandbox\n    - \"*\"\n",
+        "hosts:\n  allow:\n    - \"*\" # acl: allow(wide-host) a sandbox\n",
+        "hosts: { allow: [\"*\"] } # acl: allow(wide-host) a sandbox\n",
+        "hosts:\n  # acl: allow(wide-host) a sandbox,\n  # and a reason that goes on\n  allow: [\"*\"]\n",
+    ];
+    for text in rows {
+        let text = format!("version: 1\n{text}");
+        let found = |text: &str| {
+            let source = Source::new("p.yaml", text.as_bytes().to_vec(), None).unwrap();
+            let found = lints(source, &Levels::default());
+            found.iter().map(|own| own.code).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&text), [""; 0], "{text}");
+        let without = text.replace("acl: allow", "acl");
+        assert_eq!(found(&without), ["wide-host"], "{text}");
+        let unused = text.replace("\"*\"", "docs.rs");
+        assert_eq!(found(&unused), ["unused-suppression"], "{text}");
+    }
+}
+
+#[test]
+fn suppressions_of_an_extended_file_are_its_own_affair() {
+    let page = blocks(
+        "```toml file base.toml\nversion = 1\n[hosts]\n# acl: allow(wide-host) old\nallow = [\"docs.rs\"]\n```\n",
+    );
+    let text = "version = 1\nextends = [\"base.toml\"]\n";
+    let source = Arc::new(Source::new("p.toml", text, None).unwrap());
+    assert_eq!(
+        lints_of(
+            vec![root(LayerKind::User, &source)],
+            &page,
+            &Levels::default()
+        ),
+        []
+    );
+    let base = page[0].source("base.toml");
+    let alone = lints_of(
+        vec![root(LayerKind::User, &base)],
+        &page,
+        &Levels::default(),
+    );
+    assert_eq!(
+        alone.iter().map(|own| own.code).collect::<Vec<_>>(),
+        ["unused-suppression"]
+    );
+}
+
+#[test]
 fn names_of_lints() {
     assert!(page("broad-allow").is_ok());
     assert!(page("syntax").is_ok());
     assert!(page("broad-alow").unwrap_err().contains("`broad-allow`"));
     assert!(page("unknown-kye").unwrap_err().contains("`unknown-key`"));
-    assert!(page("spelling-bypass").unwrap_err().contains("no page"));
 }

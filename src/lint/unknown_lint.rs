@@ -16,7 +16,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         }
     }
     for own in &room.suppressions {
-        for code in own.codes.iter().filter(|code| !code.is_empty()) {
+        for code in own.codes.iter().map(|(code, _)| code).filter(|code| !code.is_empty()) {
             found.extend(unknown(code, &own.source, own.span));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A policy names tools by canonical names, whatever agent calls them.
 
-use super::{Room, names};
+use super::{Room, names, room::retyped};
 use crate::finding::{Finding, Severity};
 use crate::policy::rule::Verdict;
 use crate::policy::{near, patterns};
@@ -23,6 +23,12 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 .help(help);
             if verdict == Verdict::Deny {
                 finding.severity = Severity::Deny;
+            }
+            let meant = glob.as_literal().and_then(|name| Some((names::only_a_tool(&name)?, name)));
+            if let Some((canonical, name)) = meant {
+                if let Some(text) = retyped(&source, span, &name, canonical) {
+                    finding = finding.fix(span, text, format!("`{name}` becomes `{canonical}`: the entry matched nothing before"));
+                }
             }
             found.push(finding);
         }

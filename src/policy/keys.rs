@@ -5,8 +5,8 @@
 
 use super::near;
 use super::rule::Verdict;
-use crate::finding::{Finding, pushed};
-use crate::source::{Node, Source, Span, Value};
+use crate::finding::{Finding, Fix, pushed};
+use crate::source::{Key as Written, Node, Source, Span, Table, Value};
 use std::sync::Arc;
 
 /// What a value must look like.
@@ -772,7 +772,7 @@ impl Checker<'_> {
             let name = entry.key.name.as_str();
             match keys.iter().find(|key| key.name == name) {
                 Some(key) => self.value(&entry.value, &key.shape, &below(place, name)),
-                None => self.unknown_key(name, entry.key.span, keys, place),
+                None => self.unknown_key(&entry.key, table, keys, place),
             }
         }
         for key in keys
@@ -801,7 +801,8 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_key(&mut self, name: &str, span: Span, keys: &'static [Key], place: &str) {
+    fn unknown_key(&mut self, key: &Written, table: &Table, keys: &'static [Key], place: &str) {
+        let name = key.name.as_str();
         let near = near::nearest(name, keys.iter().map(|key| key.name));
         let elsewhere = POLICY.iter().any(|key| key.name == name) && place != "the policy";
         let help = match (near, moved(name)) {
@@ -817,8 +818,20 @@ impl Checker<'_> {
             }
         };
         let message = format!("{place} has no key `{name}`");
-        let finding = self.error("unknown-key", span, message);
+        // A key that stands in several places, as in headers, is one table only as long as all say the same.
+        let text = &self.source.text;
+        let once = text.match_indices(name).count() == 1;
+        let meant = near::only(name, keys.iter().map(|key| key.name));
+        let fix = meant
+            .filter(|meant| once && table.get(meant).is_none())
+            .map(|meant| Fix {
+                span: key.span,
+                text: meant.to_owned(),
+                says: format!("`{name}` becomes `{meant}`: the policy did not load before"),
+            });
+        let finding = self.error("unknown-key", key.span, message);
         finding.help = Some(help);
+        finding.fix = fix;
     }
 
     fn value(&mut self, node: &Node, shape: &'static Shape, place: &str) {

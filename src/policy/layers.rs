@@ -71,8 +71,8 @@ pub struct Layer {
     pub files: Vec<File>,
     /// Keys that an untrusted layer may not set, left out.
     pub ignored: Vec<Placed<String>>,
-    /// The ids that its files disable and that named a rule.
-    pub disabled: Vec<String>,
+    /// The rules that its files disable, taken out.
+    pub disabled: Vec<Rule>,
 }
 
 impl Layer {
@@ -260,17 +260,14 @@ fn extend(
         path.pop();
     }
     for entry in &disable {
-        let mut found = false;
+        let before = layer.disabled.len();
         for file in layer.files.iter_mut().skip(below) {
-            file.rules.retain(|rule| {
-                let named = rule.id.as_ref() == Some(&entry.value) || rule.address == entry.value;
-                found |= named;
-                !named
+            let gone = file.rules.extract_if(.., |rule| {
+                rule.id.as_ref() == Some(&entry.value) || rule.address == entry.value
             });
+            layer.disabled.extend(gone);
         }
-        if found {
-            layer.disabled.push(entry.value.clone());
-        } else {
+        if layer.disabled.len() == before {
             findings.push(unknown_disable(
                 entry,
                 &source,

@@ -19,6 +19,13 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// The name that was meant, where only one is near.
+pub fn only<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let mut near = known.into_iter().filter_map(|own| nearest(name, [own]));
+    let first = near.next()?;
+    near.next().is_none().then_some(first)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

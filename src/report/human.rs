@@ -41,6 +41,7 @@ pub(super) fn snippet(labels: &[Label], width: usize, color: bool) -> String {
         labels: labels.to_vec(),
         help: None,
         witness: None,
+        fix: None,
     };
     let shown = findings(&[finding], width, color);
     shown

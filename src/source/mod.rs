@@ -5,6 +5,7 @@
 //! Refuses: bytes that are not UTF-8, duplicate keys, alias bombs, nesting beyond [`MAX_DEPTH`].
 
 mod mend;
+mod remove;
 mod toml;
 mod yaml;
 
@@ -12,6 +13,7 @@ use crate::finding::Finding;
 use std::sync::Arc;
 
 pub use crate::text::{Format, Source, Span};
+pub use remove::element;
 
 /// How deep tables and lists may nest.
 pub const MAX_DEPTH: usize = 64;

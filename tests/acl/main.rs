@@ -15,6 +15,8 @@ mod disk;
 mod drawing;
 mod everyday;
 mod explain;
+mod fixes;
+mod formats;
 mod generated;
 mod laws;
 mod lines;

@@ -202,8 +202,8 @@ fn places(value: &Value, at: String, out: &mut Vec<String>) {
     out.push(at);
 }
 
-/// Whether a value fits a schema: the words of draft-07 that the generator writes, and no others.
-fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
+/// Whether a value fits a schema: the words of draft-07 that the generator and SARIF write, and no others.
+pub fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
     let Value::Object(words) = schema else {
         return if schema == &json!(false) {
             Err("nothing may stand here".into())
@@ -218,6 +218,54 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
         match word.as_str() {
             "$schema" | "$id" | "title" | "description" | "default" | "examples"
             | "definitions" => {}
+            "minItems" => {
+                let least = asks.as_u64().unwrap_or_default();
+                if value
+                    .as_array()
+                    .is_some_and(|own| (own.len() as u64) < least)
+                {
+                    return Err(format!("fewer than {least}"));
+                }
+            }
+            "uniqueItems" => {
+                let own = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                let twice = |(at, item): (usize, &Value)| own[..at].contains(item);
+                if asks == &json!(true) && own.iter().enumerate().any(twice) {
+                    return Err(format!("{value} holds one twice"));
+                }
+            }
+            "minimum" | "maximum" => {
+                let (own, limit) = (value.as_f64(), asks.as_f64().unwrap());
+                let beyond = |own: f64| {
+                    if word == "minimum" {
+                        own < limit
+                    } else {
+                        own > limit
+                    }
+                };
+                if own.is_some_and(beyond) {
+                    return Err(format!("{value} is beyond {asks}"));
+                }
+            }
+            "format" => {
+                let text = value.as_str().unwrap_or_default();
+                let plain = |c: char| c.is_ascii_graphic() && !"<>\"{}|\\^`".contains(c);
+                let absolute = asks != &json!("uri") || url::Url::parse(text).is_ok();
+                if value.is_string() && !(absolute && text.chars().all(plain)) {
+                    return Err(format!("{value} is no {asks}"));
+                }
+            }
+            "oneOf" => {
+                if list()
+                    .filter(|asks| fits(asks, value, root).is_ok())
+                    .count()
+                    != 1
+                {
+                    return Err(format!("{value} is not just one of several"));
+                }
+            }
+            // Of texts that acl does not write: dates, identifiers, languages.
+            "pattern" => return Err(format!("{value} would have to fit {asks}")),
             "$ref" => {
                 let name = asks
                     .as_str()
