@@ -236,7 +236,7 @@ fn quoted(words: &[&str]) -> String {
 /// A path argument. A literal `~` or `$` may be expanded by the tool or not: both readings are judged, unless the
 /// files show that nothing of the literal name is there.
 fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, taken: &mut Taken) {
-    let mut push = |word: Word| {
+    let mut push = |word: Word, touches: Touches| {
         taken.accesses.push(Access {
             kind: Kind::Path(Box::new(PathAccess {
                 mode,
@@ -248,15 +248,18 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
                     Reach::Itself
                 },
                 cover: Cover::Tool,
-                touches: Touches::Surely,
+                touches,
             })),
             span: None,
             via: Vec::new(),
         });
     };
     let literal = Word::known(text, Span::default());
+    if let Some(same) = same_elsewhere(text) {
+        push(Word::known(same, Span::default()), Touches::Perhaps);
+    }
     let Some(expanded) = expanded(call, text) else {
-        return push(literal);
+        return push(literal, Touches::Surely);
     };
     let there = call
         .cwd
@@ -264,9 +267,34 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
         .map(|cwd| path::join(cwd, text))
         .and_then(|path| view.entry(&path));
     if !view.sees() || there.is_some() {
-        push(literal);
+        push(literal, Touches::Surely);
     }
-    push(expanded);
+    push(expanded, Touches::Surely);
+}
+
+/// The path that a tool which trims its argument, or another file system, takes this one for, where it is another:
+/// ` .env`, `.git\config`, `.git./config`, `.env::$DATA`, `git~1/config`, and letters that HFS+ ignores.
+fn same_elsewhere(text: &str) -> Option<String> {
+    let ignored = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let seen: String = text
+        .chars()
+        .filter(|c| !ignored(*c))
+        .map(|c| if c == '\\' { '/' } else { c })
+        .collect();
+    let name = |part: &str| -> String {
+        let part = match part.find(':') {
+            Some(at) if at > 1 => part.get(..at).unwrap_or(part),
+            _ => part,
+        };
+        match part.trim_end_matches(['.', ' ']) {
+            "" => part.to_owned(),
+            short if short.eq_ignore_ascii_case("git~1") => ".git".to_owned(),
+            short => short.to_owned(),
+        }
+    };
+    let parts: Vec<String> = seen.trim().split('/').map(name).collect();
+    let same = parts.join("/");
+    (same != text && !same.is_empty()).then_some(same)
 }
 
 /// The path with `~` and variables expanded, where it has any.

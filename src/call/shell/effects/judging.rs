@@ -9,7 +9,7 @@ use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
 use super::{spellings, starting};
 use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
-    Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
+    self, Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
 use crate::call::word::Word;
 use std::borrow::Cow;
@@ -110,6 +110,16 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         .find(|list| !list.is_empty());
     let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
     judge.below = below;
+    // `cargo +/opt/x build` takes the program itself from that folder.
+    if let Some(toolchain) = words
+        .get(1)
+        .filter(|_| reading.roles.get(1) == Some(&Role::Skipped))
+    {
+        let chosen = toolchain.prefix().starts_with('+');
+        if chosen && (toolchain.text().is_none() || toolchain.prefix().contains('/')) {
+            judge.escalate("takes its program from another folder", 1);
+        }
+    }
     judge.hidden = hidden;
     judge.commands = reading
         .entries
@@ -224,18 +234,20 @@ fn given(reading: &Reading, words: &[Word], judge: &mut Judge) {
     let Some((to, dashes)) = gives(reading, words) else {
         return;
     };
-    let mut inner = words.get(dashes..).unwrap_or_default().to_vec();
-    if let Some(first) = inner.first_mut() {
-        *first = Word::known(to.as_str(), first.span);
+    // `make install` of its own accord names a goal; here each word is one more than those named before.
+    let start = dashes.saturating_sub(1);
+    let mut inner = words.get(start..).unwrap_or_default().to_vec();
+    for (word, text) in inner.iter_mut().zip([to.as_str(), "all"]) {
+        *word = Word::known(text, word.span);
     }
     let out = super::outcome(&inner, Stdin::None);
     for effect in out.effects {
-        let naming = effect.naming.map(|at| at + dashes);
+        let naming = effect.naming.map(|at| at + start);
         judge.effects.push((dashes, Effect { naming, ..effect }));
     }
     for escalation in out.escalations {
         match escalation.at {
-            Trigger::Word(at) => judge.escalate(&escalation.what, at + dashes),
+            Trigger::Word(at) => judge.escalate(&escalation.what, at + start),
             _ => judge.escalations.push(escalation),
         }
     }
@@ -246,7 +258,14 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
     let spec = found.spec;
     let value = found.value.as_ref();
     let text = value.and_then(|value| value.word.text());
-    if text.is_some_and(|text| spec.harmless.has(text)) {
+    // `kubectl -o=json`.
+    let harmless = |text: &str| {
+        let text = text.strip_prefix('=').unwrap_or(text);
+        spec.harmless
+            .texts()
+            .any(|known| programs::fits(known, text))
+    };
+    if text.is_some_and(harmless) {
         return;
     }
     if let Some(what) = spec.escalates {

@@ -287,7 +287,7 @@ impl<'w> Judge<'w> {
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
             Kind::Verb => {
-                self.assign(word, at);
+                self.sets(word, at);
                 // `jest src/a.test.js` of a runner whose first operand may be a path.
                 if !word.prefix().contains('=')
                     && (word.shown().contains(['/', '.']) || word.text().is_none())
@@ -325,9 +325,16 @@ impl<'w> Judge<'w> {
         if word.pieces.is_empty() {
             return;
         }
-        let placed = self.placed(word);
-        for mode in [Mode::Read, Mode::Write] {
-            self.path(&placed, at, None, mode, Reach::Itself, false);
+        // `--config=path`, `key=path`.
+        let value = word
+            .prefix()
+            .split_once('=')
+            .map(|(name, _)| cut(word, name.len() + 1));
+        for path in [Some(word), value.as_ref()].into_iter().flatten() {
+            let placed = self.placed(path);
+            for mode in [Mode::Read, Mode::Write] {
+                self.path(&placed, at, None, mode, Reach::Itself, false);
+            }
         }
     }
 
@@ -648,6 +655,19 @@ impl<'w> Judge<'w> {
         }
     }
 
+    /// A variable of a build, whose value is expanded there: `make 'X!=rm y'`, `make 'X=$(shell rm y)'`.
+    fn sets(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        let Some((name, value)) = prefix.split_once('=') else {
+            return self.assign(word, at);
+        };
+        let plain = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
+        if word.text().is_none() || name.ends_with('!') || value.contains('$') {
+            self.escalate(&format!("sets `{plain}` to what is expanded or run"), at);
+        }
+        self.assign(&Word::known(format!("{plain}={value}"), word.span), at);
+    }
+
     fn key(&mut self, word: &Word, at: usize) {
         let text = word.text().map(str::to_ascii_lowercase);
         let key = |text: &str| text.split(['=', ' ']).next().unwrap_or("").to_owned();
@@ -717,7 +737,7 @@ impl<'w> Judge<'w> {
     }
 
     fn goal(&mut self, word: &Word, at: usize) {
-        self.assign(word, at);
+        self.sets(word, at);
         let shown = word.shown();
         let last = shown.rsplit(':').next().unwrap_or("");
         let known = |known: &str| programs::fits(known, last);
