@@ -89,7 +89,7 @@ pub struct Finding {
     /// What to type instead.
     pub help: Option<String>,
     /// What `--fix` does about it.
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
 }
 
 impl Finding {
@@ -147,11 +147,11 @@ impl Finding {
 
     /// The same finding with a repair.
     pub fn fix(mut self, span: Span, text: impl Into<String>, says: impl Into<String>) -> Self {
-        self.fix = Some(Fix {
+        self.fix = Some(Box::new(Fix {
             span,
             text: text.into(),
             says: says.into(),
-        });
+        }));
         self
     }
 
