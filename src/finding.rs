@@ -92,7 +92,7 @@ pub struct Finding {
     /// A call that shows it, as `acl decide` reads one; only what is about meaning has one.
     pub witness: Option<Box<Value>>,
     /// What `--fix` does about it.
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
 }
 
 impl Finding {
@@ -151,11 +151,11 @@ impl Finding {
 
     /// The same finding with a repair.
     pub fn fix(mut self, span: Span, text: impl Into<String>, says: impl Into<String>) -> Self {
-        self.fix = Some(Fix {
+        self.fix = Some(Box::new(Fix {
             span,
             text: text.into(),
             says: says.into(),
-        });
+        }));
         self
     }
 

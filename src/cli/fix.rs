@@ -105,7 +105,7 @@ fn own<'f>(source: &Arc<Source>, findings: &'f [Finding]) -> Vec<&'f Fix> {
         let first = finding.labels.first();
         first.is_some_and(|label| Arc::ptr_eq(&label.source, source))
     });
-    let mut fixes: Vec<&Fix> = here.filter_map(|finding| finding.fix.as_ref()).collect();
+    let mut fixes: Vec<&Fix> = here.filter_map(|finding| finding.fix.as_deref()).collect();
     fixes.sort_by_key(|fix| fix.span);
     let mut end = 0;
     fixes.retain(|fix| {

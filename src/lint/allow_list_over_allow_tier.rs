@@ -4,7 +4,7 @@
 //! than the tier does (paths outside the roots, a command's own writes), and all where some tool is not in the tier.
 
 use super::Room;
-use super::room::{Pattern, written};
+use super::room::{Pattern, Written, written};
 use crate::call::access::Mode;
 use crate::call::tools::Holds;
 use crate::finding::Finding;
@@ -26,6 +26,11 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         let Some(tools) = open_tools(room, rule, section) else {
             continue;
         };
+        // Where all is opened in so many words, the list is not meant to restrict.
+        let opened = |other: &Rule| self::section(other) == Some(section) && written(other).iter().any(opens_all);
+        if room.rules().any(|other| other.layer == compiled.layer && opened(&other.rule)) {
+            continue;
+        }
         let narrow = written(rule).into_iter().find(|own| own.patterns.iter().all(restricts));
         let Some(own) = narrow else { continue };
         told.push((section, compiled.layer));
@@ -82,6 +87,15 @@ fn open_tools(room: &Room<'_>, rule: &Rule, section: Section) -> Option<String> 
     let open = !own.is_empty() && own.iter().all(|(_, verdict)| *verdict == Verdict::Allow) && !by_shell;
     let names: Vec<String> = own.into_iter().map(|(name, _)| name).collect();
     open.then(|| names.join("`, `"))
+}
+
+/// Whether a text takes everything.
+fn opens_all(text: &Written<'_>) -> bool {
+    text.patterns.iter().any(|pattern| match pattern {
+        Pattern::Path(path) => path.components.as_slice() == [WordPattern::Any],
+        Pattern::Host(host) => host.host == HostName::Any,
+        _ => false,
+    })
 }
 
 /// Whether a pattern reads as if it left something closed, and settles nothing that the tier does not.

@@ -54,7 +54,7 @@ fn still<'m>(room: &Room<'m>, gone: &Rule) -> Option<&'m Compiled> {
     room.rules().filter(|_| !texts.is_empty()).find(|own| {
         let verdicts = match gone.action {
             Verdict::Allow => own.rule.action == Verdict::Allow,
-            strict => own.rule.action >= strict && !(gone.forced && !own.rule.forced),
+            strict => own.rule.action >= strict && (own.rule.forced || !gone.forced),
         };
         let same = std::mem::discriminant(&own.rule.judges) == std::mem::discriminant(&gone.judges);
         let theirs: Vec<String> = written(&own.rule).iter().flat_map(meanings).collect();

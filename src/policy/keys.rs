@@ -831,7 +831,7 @@ impl Checker<'_> {
             });
         let finding = self.error("unknown-key", key.span, message);
         finding.help = Some(help);
-        finding.fix = fix;
+        finding.fix = fix.map(Box::new);
     }
 
     fn value(&mut self, node: &Node, shape: &'static Shape, place: &str) {

@@ -22,6 +22,7 @@ mod laws;
 mod lines;
 #[cfg(unix)]
 mod oracle;
+mod planted;
 mod policies;
 mod reference;
 mod schema;
