@@ -113,6 +113,9 @@ fn by_file(labels: &[Label]) -> Vec<Vec<&Label>> {
     files
 }
 
+/// Lines between two labels that are shown.
+const CLOSE: usize = 12;
+
 /// The lines of one file that a finding is about, as they may be printed.
 #[derive(Debug)]
 struct Excerpt {
@@ -173,7 +176,11 @@ impl Excerpt {
             if number == last && line.start == source.text.len() {
                 break;
             }
-            let near = placed.iter().any(|(at, ..)| at.abs_diff(number) <= 1);
+            // The picture leaves no gap between labels that are this close.
+            let before = placed.iter().rev().find(|(at, ..)| *at <= number);
+            let after = placed.iter().find(|(at, ..)| *at >= number);
+            let between = matches!((before, after), (Some(a), Some(b)) if b.0 - a.0 <= CLOSE);
+            let near = between || placed.iter().any(|(at, ..)| at.abs_diff(number) <= 1);
             let here = placed
                 .iter()
                 .filter(|(at, ..)| *at == number)
