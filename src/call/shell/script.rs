@@ -13,6 +13,7 @@ use super::syntax::{
 };
 use super::{Scene, numbers, words};
 use crate::call::access::{Access, Kind};
+use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -371,10 +372,10 @@ impl<'s> Walker<'s> {
                 let mut last = None;
                 for (index, stage) in stages.iter().enumerate() {
                     let mut inner = before.clone();
-                    let next = if index + 1 < stages.len() {
-                        self.output(tree, stage, &before, &feed)
-                    } else {
-                        Input::Unknown
+                    let rest = stages.get(index + 1..).unwrap_or_default();
+                    let next = match rest.iter().all(|stage| only_filters(tree, stage, &before)) {
+                        true => Input::Unknown,
+                        false => self.output(tree, stage, &before, &feed),
                     };
                     self.command(tree, stage, &mut inner, &feed);
                     inner.dead = false;
@@ -941,6 +942,24 @@ impl<'s> Walker<'s> {
         }
         all
     }
+}
+
+/// Whether a stage does the same whatever it is fed: `wc -l`, `head`.
+fn only_filters(tree: &Tree, stage: &Command, env: &Env) -> bool {
+    let Shape::Simple { words: raws, .. } = &stage.shape else {
+        return false;
+    };
+    let Some([Part::Text(span)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
+        return false;
+    };
+    let name = tree.of(*span);
+    let plain = !env.functions.contains_key(name)
+        && !env.aliases.contains_key(name)
+        && !super::builtins::is_builtin(name);
+    plain
+        && programs::find(name).is_some_and(|program| {
+            program.entry.starts == Start::Nothing && program.entry.subs.is_empty()
+        })
 }
 
 fn address(body: &Rc<Command>) -> usize {
