@@ -77,7 +77,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                     room.spot_of(rule, &text),
                 )
                 .label("the same command in other words gets by")
-                .help(format!("{}:\n{}{more}", advice(pattern, &typed), list.join("\n"))),
+                .help(format!("{}:\n{}{more}", advice(&typed), list.join("\n"))),
             );
         }
     }
@@ -92,17 +92,17 @@ const fn past(verdict: Verdict) -> &'static str {
     }
 }
 
-fn advice(pattern: &CommandPattern, typed: &Typed) -> String {
-    let options = spellings::options(typed);
-    if options.is_empty() {
+fn advice(typed: &Typed) -> String {
+    let Some((words, options)) = spellings::parted(typed) else {
         return "write one pattern for each".to_owned();
-    }
-    let start = language::sample(pattern, |word| match word {
-        WordPattern::Word(glob) => !glob.as_literal().is_some_and(|text| text.starts_with('-')),
-        WordPattern::Any => false,
-    });
-    let options = options.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-    format!("options belong under `with`, which knows their spellings: `{{ match = \"{start}\", with = [{options}] }}`")
+    };
+    let words: Vec<String> = words.iter().map(|word| language::quoted(word)).collect();
+    let options: Vec<String> = options.iter().map(|name| format!("\"{name}\"")).collect();
+    format!(
+        "options belong under `with`, which knows their spellings: `{{ match = \"{}\", with = [{}] }}`",
+        words.join(" "),
+        options.join(", ")
+    )
 }
 
 fn unknown(room: &Room<'_>, compiled: &Compiled, text: &str) -> Finding {

@@ -4,7 +4,7 @@
 //! a spelling, with its example. What would change the meaning (an option that another does not stand for) gives no line.
 
 use super::names::SHELLS;
-use crate::call::access::{Command, Kind, Opt};
+use crate::call::access::{Command, Kind, Opt, Role};
 use crate::call::programs::{self, Style};
 use crate::call::shell;
 use crate::language::quoted;
@@ -79,6 +79,12 @@ pub static SPELLINGS: &[Spelling] = &[
         InOptions(short),
         "git push --force x",
         "git push -f x",
+    ),
+    row(
+        "a value and its option in one word",
+        InOptions(attached),
+        "curl -X POST x",
+        "curl -XPOST x",
     ),
     row(
         "options at the end",
@@ -219,7 +225,7 @@ pub fn all(typed: &Typed) -> Vec<(&'static str, String)> {
             Program(how) => program(typed, how),
             InOptions(how) => options.as_ref().and_then(|options| {
                 let other = typed.with(how(options)?);
-                (Options::of(&other)?.means == options.means).then(|| other.line())
+                (read(&other)?.1 == options.means).then(|| other.line())
             }),
         };
         let new = spelled
@@ -270,10 +276,21 @@ fn backslash(program: &str) -> Option<String> {
 
 // --- the options
 
-/// The options of a command as they are typed, clusters taken apart; none where the table does not know the program.
-pub fn options(typed: &Typed) -> Vec<String> {
-    let options = Options::of(typed).map_or_else(Vec::new, |own| own.options);
-    options.iter().filter_map(typed_name).collect()
+/// The words of a command without its options, and these, clusters taken apart, as `with` takes them; none where the
+/// table does not know the program.
+pub fn parted(typed: &Typed) -> Option<(Vec<String>, Vec<String>)> {
+    let options = Options::of(typed)?;
+    let named = |own: &Opt| {
+        // `with` compares a value where it stands behind `=`.
+        let value = own.value.as_ref().and_then(|value| value.text());
+        let long = own.names.iter().find(|name| name.starts_with("--"));
+        match (long, value) {
+            (Some(long), Some(value)) => Some(format!("{long}={value}")),
+            _ => typed_name(own),
+        }
+    };
+    let names = options.options.iter().filter_map(named).collect();
+    Some((options.others().0, names))
 }
 
 /// The options of a command whose program the table knows.
@@ -284,6 +301,24 @@ struct Options {
     means: BTreeSet<Vec<String>>,
     /// They may stand behind operands.
     mixes: bool,
+    /// Some have a value.
+    valued: bool,
+}
+
+/// A command as the table reads it, and what its options mean, however they are typed: all spellings of each, and its value.
+fn read(typed: &Typed) -> Option<(Command, BTreeSet<Vec<String>>)> {
+    let command =
+        command(&typed.line()).filter(|own| own.known && own.words.len() == typed.words.len())?;
+    let means = command.options.iter().map(|own| {
+        let mut names: Vec<String> = own.names.iter().map(|name| name.to_string()).collect();
+        names.sort();
+        names.dedup();
+        let value = own.value.as_ref().and_then(|value| value.text());
+        names.extend(value.map(str::to_owned));
+        names
+    });
+    let means = means.collect();
+    Some((command, means))
 }
 
 impl Options {
@@ -293,24 +328,35 @@ impl Options {
         if SHELLS.contains(&program.as_str()) {
             return None;
         }
-        let command = command(&typed.line())
-            .filter(|own| own.known && own.words.len() == typed.words.len())?;
-        let plain = |own: &Opt| own.sure && own.value.is_none() && !own.undone;
+        let (command, means) = read(typed)?;
+        // A value is read in a word of its own, so that it can be moved.
+        let apart = |own: &Opt| match &own.value {
+            None => true,
+            Some(value) => {
+                let typed = |at: usize| typed.words.get(at).map(String::as_str);
+                typed(own.at) == own.names.first().map(|name| &**name)
+                    && typed(own.at + 1) == value.text()
+            }
+        };
+        // What stands before a subcommand is read by rules of its own.
+        let global = |own: &Opt| command.roles.get(own.at) == Some(&Role::Skipped);
+        let plain = |own: &Opt| own.sure && !own.open && !own.undone && !global(own) && apart(own);
         let any = !command.options.is_empty() && command.options.iter().all(plain);
-        let means = command.options.iter().map(|own| {
-            let mut names: Vec<String> = own.names.iter().map(|name| name.to_string()).collect();
-            names.sort();
-            names.dedup();
-            names
-        });
-        let means = means.collect();
+        let valued = command.options.iter().any(|own| own.value.is_some());
         any.then(|| Self {
             mixes: programs::find(program)
                 .is_some_and(|own| own.entry.as_entry().style == Style::Gnu),
             words: typed.words.clone(),
             means,
             options: command.options,
+            valued,
         })
+    }
+
+    /// Whether a word is an option or the value of one.
+    fn held(&self, at: usize) -> bool {
+        let mut options = self.options.iter();
+        options.any(|own| own.at == at || (own.value.is_some() && own.at + 1 == at))
     }
 
     /// The words, each that holds options replaced by what is made of these.
@@ -328,8 +374,11 @@ impl Options {
 
     /// The words without options, and where the first option stood.
     fn others(&self) -> (Vec<String>, usize) {
-        let held = |at: usize| self.options.iter().any(|own| own.at == at);
-        let others = self.words.iter().enumerate().filter(|(at, _)| !held(*at));
+        let others = self
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !self.held(*at));
         let first = self
             .options
             .iter()
@@ -354,6 +403,9 @@ fn apart(options: &Options) -> Option<Vec<String>> {
 }
 
 fn joined(options: &Options) -> Option<Vec<String>> {
+    if options.valued {
+        return None;
+    }
     let letters: Option<Vec<String>> = options.options.iter().map(letter).collect();
     let letters: String = letters?.iter().filter_map(|name| name.get(1..)).collect();
     let (mut words, first) = options.others();
@@ -362,6 +414,9 @@ fn joined(options: &Options) -> Option<Vec<String>> {
 }
 
 fn reversed(options: &Options) -> Option<Vec<String>> {
+    if options.valued {
+        return None;
+    }
     let names: Option<Vec<String>> = options.options.iter().rev().map(typed_name).collect();
     let (mut words, first) = options.others();
     let first = first.min(words.len());
@@ -416,9 +471,30 @@ fn last(options: &Options) -> Option<Vec<String>> {
         words.push("x".to_owned());
     }
     let own = options.words.iter().enumerate();
-    let held = own.filter(|(at, _)| options.options.iter().any(|own| own.at == *at));
+    let held = own.filter(|(at, _)| options.held(*at));
     words.extend(held.map(|(_, word)| word.clone()));
     Some(words)
+}
+
+/// Each value in the word of its option.
+fn attached(options: &Options) -> Option<Vec<String>> {
+    let mut out = Vec::new();
+    let mut words = options.words.iter().enumerate();
+    while let Some((at, word)) = words.next() {
+        let mut own = options.options.iter().filter(|own| own.at == at);
+        let between = if is_letter(word) { "" } else { "=" };
+        match own
+            .find(|own| own.value.is_some())
+            .and(words.clone().next())
+        {
+            Some((_, value)) => {
+                out.push(format!("{word}{between}{value}"));
+                words.next();
+            }
+            None => out.push(word.clone()),
+        }
+    }
+    options.valued.then_some(out)
 }
 
 /// The first command of a line.
