@@ -298,6 +298,13 @@ impl<'m> Room<'m> {
         is_root || (alone && !first.source.name.starts_with("acl:"))
     }
 
+    /// Whether anything is to be told that is wrong in a file: not in a preset that is only extended.
+    pub fn tells(&self, source: &Arc<Source>) -> bool {
+        let layers = &self.matcher.policy.layers;
+        let mut roots = layers.iter().filter_map(|layer| layer.files.first());
+        !source.name.starts_with("acl:") || roots.any(|file| Arc::ptr_eq(&file.source, source))
+    }
+
     /// Whether a comment keeps the finding back; the comment counts as used.
     pub fn suppresses(&self, finding: &Finding) -> bool {
         let Some(label) = finding.labels.first() else {
