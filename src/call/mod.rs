@@ -185,6 +185,17 @@ pub enum Said {
 }
 
 impl Said {
+    /// Its word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+            Self::Abstain => "abstain",
+            Self::Error => "error",
+        }
+    }
+
     /// Reads a word.
     pub fn parse(text: &str) -> Option<Self> {
         Some(match text {

@@ -5,10 +5,13 @@
 //! such way left it is proved; where one is left that shows no call, nothing is known.
 
 use super::encode::{self, Need, Space};
-use super::search::{Found, Language, Search};
+use super::entry::{self, Entry};
+use super::rules::{invariant_entries, tools_that};
+use super::search::{BUDGET, Found, Search};
 use super::situation::{self, Facts};
 use super::witness::{Witness, quoted};
-use super::{By, Entry, Rules, TRIES, invariant_entries, sample, tools_that};
+use super::words::Language;
+use super::{By, Rules, TRIES, sample};
 use crate::call::access::{Access, Kind, Mode, Touches};
 use crate::call::files::FileView;
 use crate::call::tools::Holds;
@@ -178,7 +181,7 @@ impl Rules<'_> {
                 return Proof::Unknown;
             };
             let pattern = never.written.patterns.get(at);
-            let keys = pattern.and_then(|own| super::keys(own, &self.scene, true));
+            let keys = pattern.and_then(|own| entry::keys(own, &self.scene, true));
             let others = on
                 .iter()
                 .flat_map(|by| self.by(*by, space, never, keys.as_deref()));
@@ -264,19 +267,34 @@ impl Rules<'_> {
                 Found::Nothing(_) | Found::GaveUp => break,
             }
         }
-        // What an allow rule takes is the likeliest to pass.
+        // What an allow rule takes is the likeliest to pass. All of them share one budget.
+        let mut spent = 0;
         let allows = self
             .entries
             .iter()
             .filter(|own| own.action() == Verdict::Allow);
-        let allows = allows.filter(|own| own.spaces().contains(&space));
-        let likely =
-            allows
-                .flat_map(|own| self.sampled(own, space))
-                .filter_map(|own| match search(way.clone().and(&own)).next() {
+        let allows =
+            allows.filter(|own| own.spaces().contains(&space) && own.may_meet(never, &self.scene));
+        let likely = allows
+            .flat_map(|own| self.sampled(own, space))
+            .map(|own| way.clone().and(&own))
+            .filter(|own| {
+                // Most do not meet at all, whatever the others take.
+                let mut alone = Search::new(&self.alphabet, own.clone(), Vec::new());
+                !matches!(alone.next(), Found::Nothing(_))
+            })
+            .filter_map(|own| {
+                if spent > BUDGET {
+                    return None;
+                }
+                let mut search = search(own);
+                let found = search.next();
+                spent += search.spent();
+                match found {
                     Found::Word(word) => Some(word),
                     _ => None,
-                });
+                }
+            });
         let likely: Vec<String> = likely.take(64).collect();
         for word in likely.iter().chain(&words) {
             let mut calls = self
@@ -318,7 +336,7 @@ impl Rules<'_> {
         if !matches!(space, Space::Paths(_)) || verdict == Verdict::Allow || !has_roots {
             return None;
         }
-        let mut not = vec![self.dfa(&encode::inside(&self.scene.folders))?];
+        let mut not = vec![self.inside_roots()?];
         if verdict == Verdict::Ask {
             for entry in self
                 .entries
@@ -332,7 +350,7 @@ impl Rules<'_> {
                 }
             }
         }
-        let is = vec![self.dfa(&super::Shape::parts())?];
+        let is = vec![self.everything()?];
         Some(Rc::new(Language { is, not }))
     }
 

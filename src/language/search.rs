@@ -4,74 +4,13 @@
 //! any more is dropped; where one of the others takes every word that starts so, the search turns back. It goes on
 //! after a word was found, so that one that proves nothing can be passed over. Its budget is fixed: it may give up.
 
-use super::dfa::{Alphabet, Dfa, FAR, State};
+use super::dfa::{Dfa, FAR, State};
+use super::shape::Alphabet;
+use super::words::Language;
+use crate::matcher::quick::SetMap;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeSet, BinaryHeap};
 use std::rc::Rc;
-
-/// The words that are in all of some automata and in none of some others.
-#[derive(Clone, Debug, Default)]
-pub struct Language {
-    /// In all of these.
-    pub is: Vec<Rc<Dfa>>,
-    /// In none of these.
-    pub not: Vec<Rc<Dfa>>,
-}
-
-impl Language {
-    /// What is in both.
-    pub fn and(mut self, other: &Self) -> Self {
-        self.is.extend(other.is.iter().cloned());
-        self.not.extend(other.not.iter().cloned());
-        self
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Rc<Dfa>> {
-        self.is.iter().chain(&self.not)
-    }
-
-    fn width(&self) -> usize {
-        self.is.len() + self.not.len()
-    }
-
-    fn step(&self, states: &[State], symbol: usize, out: &mut Vec<State>) {
-        let both = self.all().zip(states);
-        out.extend(both.map(|(dfa, state)| dfa.step(*state, symbol)));
-    }
-
-    fn every(&self, states: &[State], test: impl Fn(bool, &Dfa, State) -> bool) -> bool {
-        let (is, not) = states.split_at(self.is.len().min(states.len()));
-        let mut is = self.is.iter().zip(is);
-        let mut not = self.not.iter().zip(not);
-        is.all(|(dfa, state)| test(true, dfa, *state))
-            && not.all(|(dfa, state)| test(false, dfa, *state))
-    }
-
-    fn accepts(&self, states: &[State]) -> bool {
-        self.every(states, |sign, dfa, state| dfa.accepts(state) == sign)
-    }
-
-    fn takes_all(&self, states: &[State]) -> bool {
-        self.every(states, |sign, dfa, state| match sign {
-            true => dfa.takes_all(state),
-            false => dfa.is_dead(state),
-        })
-    }
-
-    fn is_dead(&self, states: &[State]) -> bool {
-        !self.every(states, |sign, dfa, state| match sign {
-            true => !dfa.is_dead(state),
-            false => !dfa.takes_all(state),
-        })
-    }
-
-    fn distance(&self, states: &[State]) -> u32 {
-        let each = self.is.iter().zip(states);
-        each.map(|(dfa, state)| dfa.distance(*state))
-            .max()
-            .unwrap_or(0)
-    }
-}
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +43,40 @@ enum Way {
     On(usize, usize),
 }
 
+/// Symbols by what automata take them for, numbered as they come.
+struct Classes {
+    of: Vec<usize>,
+    count: usize,
+}
+
+impl Classes {
+    fn of(symbols: usize) -> Self {
+        Self {
+            of: vec![0; symbols],
+            count: 1,
+        }
+    }
+
+    fn refine(&mut self, dfa: &Dfa) {
+        if self.count == self.of.len() {
+            return;
+        }
+        let mut known = vec![usize::MAX; self.count * dfa.width()];
+        let mut count = 0;
+        for (symbol, class) in self.of.iter_mut().enumerate() {
+            let at = *class * dfa.width() + usize::from(dfa.column(symbol));
+            if let Some(fresh) = known.get_mut(at) {
+                if *fresh == usize::MAX {
+                    *fresh = count;
+                    count += 1;
+                }
+                *class = *fresh;
+            }
+        }
+        self.count = count;
+    }
+}
+
 /// One search.
 pub struct Search<'a> {
     alphabet: &'a Alphabet,
@@ -114,21 +87,34 @@ pub struct Search<'a> {
     nodes: Vec<Node>,
     /// Least possible length, order of coming counted down, node, way.
     queue: BinaryHeap<Reverse<(u32, usize, usize, Way)>>,
-    seen: HashSet<Rc<[State]>>,
+    seen: SetMap<Rc<[State]>, ()>,
+    /// Of what is entered, what is alive.
+    alive: Vec<State>,
     taking: BTreeSet<usize>,
     spent: usize,
     came: usize,
+    /// The states after one more symbol.
+    stepped: Vec<State>,
 }
 
 impl<'a> Search<'a> {
     /// Begins.
     pub fn new(alphabet: &'a Alphabet, wanted: Language, others: Vec<Rc<Language>>) -> Self {
-        let mut groups: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
-        for symbol in 0..alphabet.symbols().len() {
-            let columns: Vec<u8> = wanted.all().map(|dfa| dfa.column(symbol)).collect();
-            match groups.iter_mut().find(|(own, _)| *own == columns) {
-                Some((_, symbols)) => symbols.push(symbol),
-                None => groups.push((columns, vec![symbol])),
+        let mut classes = Classes::of(alphabet.symbols().len());
+        wanted.all().for_each(|dfa| classes.refine(dfa));
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); classes.count];
+        let by_wanted = classes.of.clone();
+        // Symbols that are the same to all who walk lead to the same place: one of them will do.
+        let all = others.iter().flat_map(|other| other.all());
+        all.for_each(|dfa| classes.refine(dfa));
+        let mut next = 0;
+        for (symbol, (group, class)) in by_wanted.iter().zip(&classes.of).enumerate() {
+            if *class == next {
+                next += 1;
+                groups
+                    .get_mut(*group)
+                    .into_iter()
+                    .for_each(|own| own.push(symbol));
             }
         }
         let mut states = vec![0; wanted.width()];
@@ -140,16 +126,23 @@ impl<'a> Search<'a> {
             alphabet,
             wanted,
             others,
-            groups: groups.into_iter().map(|(_, symbols)| symbols).collect(),
+            groups,
             nodes: Vec::new(),
             queue: BinaryHeap::new(),
-            seen: HashSet::new(),
+            seen: SetMap::default(),
+            alive: Vec::new(),
             taking: BTreeSet::new(),
             spent: 0,
             came: usize::MAX,
+            stepped: Vec::new(),
         };
         search.enter(usize::MAX, 0, 0, &states);
         search
+    }
+
+    /// How many steps it took so far.
+    pub const fn spent(&self) -> usize {
+        self.spent
     }
 
     /// The next word.
@@ -178,7 +171,8 @@ impl<'a> Search<'a> {
         };
         let depth = from.depth + 1;
         let (own, mut rest) = from.states.split_at(self.wanted.width());
-        let mut states = Vec::with_capacity(from.states.len());
+        let mut states = std::mem::take(&mut self.stepped);
+        states.clear();
         self.wanted.step(own, symbol, &mut states);
         while let [index, more @ ..] = rest {
             let Some(other) = self.others.get(*index as usize) else {
@@ -191,6 +185,7 @@ impl<'a> Search<'a> {
         }
         self.spent += states.len();
         self.enter(parent, symbol, depth, &states);
+        self.stepped = states;
     }
 
     /// Takes a node in, unless nothing can come of it.
@@ -200,7 +195,8 @@ impl<'a> Search<'a> {
             return;
         }
         let is_word = self.wanted.accepts(wanted);
-        let mut alive = wanted.to_vec();
+        self.alive.clear();
+        self.alive.extend_from_slice(wanted);
         let mut by = None;
         while let [index, more @ ..] = rest {
             let Some(other) = self.others.get(*index as usize) else {
@@ -218,13 +214,14 @@ impl<'a> Search<'a> {
             if is_word && by.is_none() && other.accepts(own) {
                 by = Some(*index as usize);
             }
-            alive.push(*index);
-            alive.extend_from_slice(own);
+            self.alive.push(*index);
+            self.alive.extend_from_slice(own);
         }
-        let states: Rc<[State]> = alive.into();
-        if !self.seen.insert(Rc::clone(&states)) {
+        if self.seen.contains_key(self.alive.as_slice()) {
             return;
         }
+        let states: Rc<[State]> = self.alive.as_slice().into();
+        self.seen.insert(Rc::clone(&states), ());
         self.taking.extend(by);
         let at = self.nodes.len();
         let (wanted, _) = states.split_at(self.wanted.width());
@@ -258,137 +255,13 @@ impl<'a> Search<'a> {
     }
 
     fn word(&self, node: usize) -> String {
-        let mut out: Vec<&char> = Vec::new();
+        let mut word = Vec::new();
         let mut at = node;
         while let Some(node) = self.nodes.get(at).filter(|node| node.depth > 0) {
-            out.extend(self.alphabet.symbols().get(node.symbol));
+            word.push(node.symbol);
             at = node.parent;
         }
-        out.into_iter().rev().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::dfa::{BREAK, Shape};
-    use super::*;
-    use proptest::prelude::*;
-
-    /// The ends of what a shape takes from a place on, by trying all ways.
-    fn ends(shape: &Shape, word: &[char], from: usize) -> BTreeSet<usize> {
-        match shape {
-            Shape::Break => match word.get(from) {
-                Some(&BREAK) => [from + 1].into(),
-                _ => [].into(),
-            },
-            Shape::One { negated, chars } => match word.get(from) {
-                Some(c) if *c != BREAK && chars.contains(c) != *negated => [from + 1].into(),
-                _ => [].into(),
-            },
-            Shape::Seq(all) => all.iter().fold([from].into(), |at: BTreeSet<usize>, own| {
-                at.iter().flat_map(|at| ends(own, word, *at)).collect()
-            }),
-            Shape::Any(all) => all.iter().flat_map(|own| ends(own, word, from)).collect(),
-            Shape::Many(own) => {
-                let mut all = BTreeSet::from([from]);
-                loop {
-                    let more: BTreeSet<usize> =
-                        all.iter().flat_map(|at| ends(own, word, *at)).collect();
-                    let before = all.len();
-                    all.extend(more);
-                    if all.len() == before {
-                        return all;
-                    }
-                }
-            }
-        }
-    }
-
-    fn takes(shape: &Shape, word: &[char]) -> bool {
-        ends(shape, word, 0).contains(&word.len())
-    }
-
-    fn shapes() -> impl Strategy<Value = Shape> {
-        let one = |negated, chars: &[char]| Shape::One {
-            negated,
-            chars: chars.to_vec(),
-        };
-        let leaf = prop_oneof![
-            Just(Shape::Break),
-            Just(one(false, &['a'])),
-            Just(one(false, &['b'])),
-            Just(one(true, &['a'])),
-            Just(one(true, &[])),
-            Just(Shape::parts()),
-        ];
-        leaf.prop_recursive(3, 12, 3, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Shape::Seq),
-                prop::collection::vec(inner.clone(), 0..3).prop_map(Shape::Any),
-                inner.prop_map(Shape::many),
-            ]
-        })
-    }
-
-    fn words(symbols: &[char]) -> Vec<Vec<char>> {
-        let mut all = vec![Vec::new()];
-        let mut last: Vec<Vec<char>> = all.clone();
-        for _ in 0..5 {
-            last = last
-                .iter()
-                .flat_map(|word| {
-                    symbols.iter().map(move |c| {
-                        let mut word = word.clone();
-                        word.push(*c);
-                        word
-                    })
-                })
-                .collect();
-            all.extend(last.iter().cloned());
-        }
-        all
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
-
-        #[test]
-        fn agrees_with_trying_all_words_and_with_the_union(
-            is in shapes(),
-            not in shapes(),
-            others in prop::collection::vec(shapes(), 0..4),
-        ) {
-            let alphabet = Alphabet::of(['a', 'b'].into());
-            let dfa = |shape: &Shape| Rc::new(Dfa::of(shape, &alphabet).unwrap());
-            let wanted = Language { is: vec![dfa(&is)], not: vec![dfa(&not)] };
-            let language = |shape: &Shape| Rc::new(Language { is: vec![dfa(shape)], not: Vec::new() });
-            let mut search = Search::new(&alphabet, wanted.clone(), others.iter().map(language).collect());
-            let good = |word: &[char]| {
-                takes(&is, word) && !takes(&not, word) && !others.iter().any(|own| takes(own, word))
-            };
-            let shortest = words(alphabet.symbols()).into_iter().find(|word| good(word));
-            let first = search.next();
-            match (&first, &shortest) {
-                (Found::Word(word), Some(shortest)) => {
-                    prop_assert_eq!(word.chars().count(), shortest.len());
-                }
-                (Found::Word(word), None) => prop_assert!(word.chars().count() > 5),
-                (_, shortest) => prop_assert_eq!(shortest, &None),
-            }
-            let union = language(&Shape::Any(others.clone()));
-            let by_union = Search::new(&alphabet, wanted, vec![union]).next();
-            match (&first, &by_union) {
-                (Found::Word(one), Found::Word(other)) => prop_assert_eq!(one.len(), other.len()),
-                (Found::Nothing(_), Found::Nothing(_)) => {}
-                both => prop_assert!(false, "{:?}", both),
-            }
-            let mut found = first;
-            for _ in 0..8 {
-                let Found::Word(word) = &found else { break };
-                let word: Vec<char> = word.chars().collect();
-                prop_assert!(good(&word), "{:?}", word);
-                found = search.next();
-            }
-        }
+        word.reverse();
+        self.alphabet.text(&word)
     }
 }

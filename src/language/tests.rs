@@ -1,11 +1,12 @@
 //! What is claimed holds: unions, facts, conditions, invariants, differences; each with a call that shows it.
 
 use super::*;
+use crate::matcher::Matcher;
 use crate::policy::{LayerKind, Root, load};
 use crate::source::Source;
 use std::sync::Arc;
 
-fn matcher(text: &str) -> Matcher {
+pub fn matcher(text: &str) -> Matcher {
     let source = Source::new("p.toml", format!("version = 1\n{text}"), None).unwrap();
     let root = Root {
         kind: LayerKind::User,
@@ -147,7 +148,7 @@ fn invariants() {
             "{policy}\n[[invariants]]\nid = 'i'\nnever_allow = {{ {never} }}"
         ));
         let rules = Rules::of(&matcher);
-        let invariant = super::invariants(&matcher).next().unwrap();
+        let invariant = rules::invariants(&matcher).next().unwrap();
         let proof = rules.invariant(invariant);
         let got = match &proof {
             Proof::Holds => "holds",
@@ -215,4 +216,150 @@ fn differences() {
         assert_eq!(first, Some(want), "{old} → {new}: {changes:#?}");
         assert!(changed(&old_matcher, &old_matcher).is_empty(), "{old}");
     }
+}
+
+#[test]
+fn what_differs_besides_rules() {
+    let rows = [
+        (
+            "[tiers]\nallow = ['read']",
+            "[tiers]\nallow = ['read']\n[workspace]\noutside = 'allow'",
+            "workspace.outside",
+            true,
+        ),
+        (
+            "[paths.read]\nallow = ['**']",
+            "[paths.read]\nallow = ['**']\n[workspace]\nroots = ['/a']",
+            "workspace.roots",
+            true,
+        ),
+        (
+            "[tools]\nt = { reads = 'p' }\n[tiers]\nallow = ['t']\n[paths.read]\ndeny = ['.env']",
+            "[tools]\nt = {}\n[tiers]\nallow = ['t']\n[paths.read]\ndeny = ['.env']",
+            "tools.t",
+            true,
+        ),
+        (
+            "[facts]\na = { default = false }\n[commands]\ndeny = [{ match = 'ls', when = { a = true } }]",
+            "[facts]\na = { default = true }\n[commands]\ndeny = [{ match = 'ls', when = { a = true } }]",
+            "facts.a",
+            true,
+        ),
+        (
+            "[facts]\na = { default = false }",
+            "[facts]\na = { default = true }",
+            "facts.a",
+            false,
+        ),
+        (
+            "sources = [{ name = 's' }]\n[tiers]\nallow = ['read']",
+            "[tiers]\nallow = ['read']",
+            "sources",
+            true,
+        ),
+        (
+            "sources = [{ name = 's', on_error = 'abstain' }]",
+            "",
+            "sources",
+            true,
+        ),
+        (
+            "[tiers]\nallow = ['bash']",
+            "[commands]\nopaque = 'deny'\n[tiers]\nallow = ['bash']",
+            "commands.opaque",
+            true,
+        ),
+        ("", "[tiers]\ndefault = 'deny'", "tiers.default", true),
+        ("", "[tiers]\nunknown = 'default'", "tiers.unknown", true),
+        (
+            "[[rules]]\naction = 'allow'\ncommands = ['ls']\n[[rules]]\naction = 'deny'\ncommands = ['ls']",
+            "resolution = 'first-match'\n[[rules]]\naction = 'allow'\ncommands = ['ls']\n[[rules]]\naction = 'deny'\ncommands = ['ls']",
+            "resolution",
+            true,
+        ),
+        (
+            "[tiers]\nallow = ['a?', 'ax']",
+            "[tiers]\nallow = ['a*', 'ax']",
+            "tiers: a",
+            true,
+        ),
+        (
+            "[[rules]]\naction = 'ask'\ntools = ['t']\ncommands = ['ls']\n[commands]\nask = ['ls']",
+            "[commands]\nask = ['ls']",
+            "tiers: t",
+            true,
+        ),
+        (
+            "[[commands.ask]]\nmatch = 'ls'",
+            "[[commands.ask]]\nmatch = 'ls'\nforced = true",
+            "commands.ask[0]",
+            true,
+        ),
+    ];
+    for (old, new, what, shown) in rows {
+        let changes = changed(&matcher(old), &matcher(new));
+        let change = changes.iter().find(|change| change.what == what);
+        let fate = change.map(|change| match change.fate {
+            Fate::Moved(_) => true,
+            Fate::Unknown => false,
+            Fate::Equivalent => panic!("{old} → {new}"),
+        });
+        assert_eq!(fate, Some(shown), "{old} → {new}: {changes:#?}");
+    }
+    // What says nothing of any call is no change.
+    let texts = "name = 'n'\ndescription = 'd'\n[messages]\ndenied = 'm'\n[lints]\nbroad-allow = 'deny'\n[[commands.deny]]\nmatch = 'ls'\nreason = 'r'\ninstead = 'i'\nexamples = { match = ['ls'] }";
+    assert!(changed(&matcher("[[commands.deny]]\nmatch = 'ls'"), &matcher(texts)).is_empty());
+}
+
+#[test]
+fn whose_a_policy_is_differs() {
+    let text = "version = 1\n[commands]\ndeny = ['ls']";
+    let of = |kind, trusted| {
+        let source = Arc::new(Source::new("p.toml", text, None).unwrap());
+        let root = Root {
+            kind,
+            source,
+            folder: None,
+            trusted,
+        };
+        Matcher::compile(load(vec![root], &|_, _| Err(String::new())).unwrap())
+    };
+    for other in [of(LayerKind::Managed, true), of(LayerKind::User, false)] {
+        let changes = changed(&of(LayerKind::User, true), &other);
+        let own = changes.iter().find(|change| change.what == "layers");
+        assert!(matches!(own.unwrap().fate, Fate::Unknown), "{changes:#?}");
+    }
+}
+
+#[test]
+fn a_rule_given_up_differs() {
+    let base = Arc::new(
+        Source::new(
+            "base.toml",
+            "version = 1\n[[commands.deny]]\nid = 'no-ls'\nmatch = 'ls'",
+            None,
+        )
+        .unwrap(),
+    );
+    let of = |more: &str| {
+        let text =
+            format!("version = 1\nextends = ['base.toml']\n{more}\n[commands]\nallow = ['ls']");
+        let source = Arc::new(Source::new("p.toml", text, None).unwrap());
+        let root = Root {
+            kind: LayerKind::User,
+            source,
+            folder: None,
+            trusted: true,
+        };
+        Matcher::compile(load(vec![root], &|_, _| Ok(Arc::clone(&base))).unwrap())
+    };
+    let changes = changed(&of(""), &of("disable = ['no-ls']"));
+    let own = changes
+        .iter()
+        .find(|change| change.what == "disable: no-ls")
+        .unwrap();
+    assert!(
+        matches!(&own.fate, Fate::Moved(moved) if moved.loosened()),
+        "{changes:#?}"
+    );
 }

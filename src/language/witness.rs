@@ -1,7 +1,7 @@
 //! A word back to a call: one that a person could make, in a workspace and a home that no pattern is likely to name.
 
-use super::dfa::BREAK;
 use super::encode::{Folders, Need, Space, is_address};
+use super::shape::BREAK;
 use super::situation::Facts;
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
@@ -38,6 +38,11 @@ impl Witness {
             if !self.call.facts.is_empty() {
                 out.insert("facts".into(), json!(self.call.facts));
             }
+            if !self.call.verdicts.is_empty() {
+                let verdicts = self.call.verdicts.iter();
+                let verdicts = verdicts.map(|(name, said)| (name.clone(), json!(said.name())));
+                out.insert("verdicts".into(), Value::Object(verdicts.collect()));
+            }
         }
         out
     }
@@ -49,6 +54,9 @@ impl std::fmt::Display for Witness {
         for (at, (name, value)) in self.call.facts.iter().enumerate() {
             let before = if at == 0 { " where " } else { ", " };
             write!(f, "{before}{name} = {value}")?;
+        }
+        for (name, said) in &self.call.verdicts {
+            write!(f, ", source `{name}` says {}", said.name())?;
         }
         Ok(())
     }

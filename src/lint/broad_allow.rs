@@ -227,7 +227,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
             ));
         }
     }
-    if let Some(line) = rest.last().filter(|last| open(last)).and(starts_anything(command, rule)) {
+    if let Some(line) = rest.last().filter(|last| open(last)).and_then(|_| starts_anything(command, rule)) {
         return Some((
             format!("lets any program pass that it starts, as in `{line}`"),
             "name the program too: `xargs grep`, for instance, covers `xargs -0 grep x` and no more".into(),

@@ -78,6 +78,7 @@ fn nothing_left(room: &Room<'_>) -> Vec<Finding> {
     };
     let entries = rules.entries().iter().enumerate();
     let entries = entries.filter(|(_, entry)| carves(&entry.compiled.rule));
+    let entries = entries.filter(|(_, entry)| room.tells(&entry.compiled.rule.place.source));
     let empty = entries.filter(|(at, _)| rules.is_empty(*at));
     empty
         .map(|(_, entry)| {

@@ -19,7 +19,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     // What is to be dropped covers nothing else: else two that cover each other would both go.
     let mut dropped = BTreeSet::new();
     for (at, entry) in rules.entries().iter().enumerate() {
-        if room.is_ordered(entry.compiled) {
+        if room.is_ordered(entry.compiled) || !room.tells(&entry.compiled.rule.place.source) {
             continue;
         }
         let counts = |other: usize, wide: &Entry<'_>| {

@@ -302,6 +302,13 @@ impl<'m> Room<'m> {
         is_root || (alone && !first.source.name.starts_with("acl:"))
     }
 
+    /// Whether anything is to be told that is wrong in a file: not in a preset that is only extended.
+    pub fn tells(&self, source: &Arc<Source>) -> bool {
+        let layers = &self.matcher.policy.layers;
+        let mut roots = layers.iter().filter_map(|layer| layer.files.first());
+        !source.name.starts_with("acl:") || roots.any(|file| Arc::ptr_eq(&file.source, source))
+    }
+
     /// The reason of the comment that keeps the finding back, if one does; the comment counts as used.
     pub fn suppresses(&self, finding: &Finding) -> Option<String> {
         let label = finding.labels.first()?;

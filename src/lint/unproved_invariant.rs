@@ -13,6 +13,9 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for invariant in room.files().flat_map(|file| &file.invariants) {
         let place = &invariant.never.place;
+        if !room.tells(&place.source) {
+            continue;
+        }
         let lint = |message| Finding::lint(CODE, message, &place.source, place.span);
         let id = &invariant.id;
         found.push(match room.languages().invariant(invariant) {

@@ -19,7 +19,8 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let rules = room.languages();
     let mut found = Vec::new();
     for (at, entry) in rules.entries().iter().enumerate() {
-        if entry.action() != Verdict::Allow || room.is_ordered(entry.compiled) {
+        let is_told = room.tells(&entry.compiled.rule.place.source);
+        if entry.action() != Verdict::Allow || room.is_ordered(entry.compiled) || !is_told {
             continue;
         }
         match rules.hidden(at) {

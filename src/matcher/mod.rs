@@ -9,7 +9,7 @@ pub mod heads;
 pub mod hosts;
 pub mod located;
 pub mod paths;
-mod quick;
+pub mod quick;
 pub mod tools;
 
 use crate::call::access::Mode;
@@ -431,6 +431,16 @@ impl Matcher {
             place: self.default.1.clone(),
             managed: self.default.2,
         })
+    }
+
+    /// The verdict for tools that no tier lists, and whether only the administrator's rules lift it.
+    pub const fn default_verdict(&self) -> (Verdict, bool) {
+        (self.default.0, self.default.2)
+    }
+
+    /// Whether a tool that nobody declares has the default tier.
+    pub const fn takes_unknown(&self) -> bool {
+        self.unknown_is_default
     }
 
     /// How the rules of a layer combine.

@@ -5,7 +5,7 @@
 
 use crate::decision::Decision;
 use crate::language::{Change, Fate, Moved};
-use crate::policy::rule::Place;
+use crate::policy::rule::{Place, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -101,7 +101,12 @@ fn decided(decision: &Decision) -> String {
         },
         None => format!("by {}", decision.basis.name()),
     };
-    let action = decision.action.to_string();
+    // What only a fresh decision clears is more than an ask.
+    let forced = decision.action == Verdict::Ask && decision.reasons.iter().any(|own| own.forced);
+    let action = match forced {
+        true => "ask (forced)".to_owned(),
+        false => decision.action.to_string(),
+    };
     format!("{action:<5}  {}", super::human::printable(&by))
 }
 
@@ -151,6 +156,7 @@ fn shown(moved: &Moved) -> Value {
         let by = decision.decided_by.as_ref();
         json!({
             "action": decision.action.to_string(),
+            "forced": decision.reasons.iter().any(|own| own.forced),
             "basis": decision.basis.name(),
             "rule": by.map(|by| &by.rule),
             "place": by.and_then(|by| by.place.as_ref()).map(spot),
