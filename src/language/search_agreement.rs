@@ -103,7 +103,9 @@ proptest! {
     ) {
         let alphabet = {
             let mut chars = Chars::default();
-            chars.extend(['a', 'b']);
+            for c in ['a', 'b'] {
+                chars.insert(c);
+            }
             Alphabet::of(&chars)
         };
         let dfa = |shape: &Shape| Rc::new(Dfa::of(shape, &alphabet).unwrap());
