@@ -103,7 +103,7 @@ proptest! {
     ) {
         let alphabet = {
             let mut chars = Chars::default();
-            ['a', 'b'].map(|c| chars.insert(c));
+            ['a', 'b'].into_iter().for_each(|c| chars.insert(c));
             Alphabet::of(&chars)
         };
         let dfa = |shape: &Shape| Rc::new(Dfa::of(shape, &alphabet).unwrap());
