@@ -23,7 +23,7 @@ pub struct Entry<'m> {
     /// The text; empty for a rule about every tool.
     pub written: Written<'m>,
     pub(super) needs: Vec<Need<'m>>,
-    /// The words after the programs, where all are literal and no options.
+    /// The words right after the programs, where all are literal.
     seconds: Option<Vec<String>>,
     /// One for each pattern; none where what it takes cannot be said.
     pub(super) parts: Vec<Option<Part>>,
@@ -83,7 +83,8 @@ impl<'m> Entry<'m> {
         }
         let seconds = encode::commands_of(&written).into_iter().map(|command| {
             let word = literal(command.words.get(1)?)?;
-            (!word.starts_with('-')).then_some(word)
+            // What denies or asks looks past other words for the option it writes.
+            (own.action == Verdict::Allow || !word.starts_with('-')).then_some(word)
         });
         let seconds: Option<Vec<String>> = seconds.collect();
         Self {

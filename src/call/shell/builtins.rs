@@ -185,6 +185,19 @@ impl Walker<'_> {
             "alias" => self.define_aliases(args, env),
             "unalias" => {}
             "hash" => self.hash(args, env, span),
+            // None of these changes what a glob means.
+            "shopt"
+                if args.iter().all(|word| {
+                    let plain = [
+                        "expand_aliases",
+                        "inherit_errexit",
+                        "lastpipe",
+                        "histappend",
+                    ];
+                    word.text().is_some_and(|text| {
+                        matches!(text, "-s" | "-u" | "-q") || plain.contains(&text)
+                    })
+                }) => {}
             "shopt" | "setopt" | "unsetopt" | "emulate" => env.wild = true,
             "enable"
                 if args

@@ -96,6 +96,8 @@ struct Expander<'e> {
     done: Vec<Word>,
     pieces: Vec<Piece>,
     size: usize,
+    /// How many pieces and bytes there were when a listed name had been put in.
+    listed: Option<(usize, usize)>,
     started: bool,
     splits: bool,
     /// Fields are split and globs seen.
@@ -120,6 +122,7 @@ impl<'e> Expander<'e> {
             done: Vec::new(),
             pieces: Vec::new(),
             size: 0,
+            listed: None,
             started: false,
             splits: false,
             splitting: true,
@@ -145,6 +148,11 @@ impl<'e> Expander<'e> {
     }
 
     fn take(&mut self) -> Word {
+        // `find f` prints `f` itself too: with text behind it, that is no name below `f`.
+        let end = (self.pieces.len(), self.size);
+        if self.listed.take().is_some_and(|listed| listed != end) {
+            self.pieces = vec![Piece::Unknown("…".to_owned())];
+        }
         self.size = 0;
         self.started = false;
         Word {
@@ -268,6 +276,14 @@ impl<'e> Expander<'e> {
             }
         }
         self.splits |= word.splits && self.splitting;
+        self.list(word);
+    }
+
+    fn list(&mut self, word: &Word) {
+        let names = word.pieces.iter();
+        if self.listed.is_none() && names.clone().any(|piece| matches!(piece, Piece::Below(_))) {
+            self.listed = Some((self.pieces.len(), self.size));
+        }
     }
 
     /// Text whose globs count.
@@ -294,9 +310,9 @@ impl<'e> Expander<'e> {
             };
             match piece {
                 Piece::Text(text) => self.text(&text),
-                _ if self.env.wild => self.piece(Piece::Unknown(
-                    from.get(..width).unwrap_or_default().to_owned(),
-                )),
+                _ if self.env.wild => {
+                    self.unknown(from.get(..width).unwrap_or_default(), false);
+                }
                 piece => self.piece(piece),
             }
             rest = from.get(width..).unwrap_or_default();
@@ -656,6 +672,7 @@ impl<'e> Expander<'e> {
                 other => self.piece(other.clone()),
             }
         }
+        self.list(word);
     }
 
     /// An unquoted value: fields end at blanks, globs count.

@@ -232,11 +232,14 @@ impl<'w> Judge<'w> {
             },
             Kind::Script => self.script(word, at, whole),
             Kind::Split => {
-                // `\_` is a blank to `env -S`, `\t` a tab.
-                let escapes =
-                    |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('\\'));
-                if word.pieces.iter().any(escapes) {
-                    let why = "`env -S` reads backslashes in a way of its own";
+                // `\_` is a blank to `env -S`, `\t` a tab, and `>` a word like any other.
+                let own = [
+                    '\\', '<', '>', '|', '&', ';', '(', ')', '`', '*', '?', '[', '{', '~', '#',
+                    '\n',
+                ];
+                let read = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(own));
+                if word.pieces.iter().any(read) {
+                    let why = "`env -S` reads words in a way of its own";
                     self.starts.push((at, Starts::Opaque(why.to_owned())));
                 }
                 self.script(word, at, whole);
