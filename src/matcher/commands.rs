@@ -616,13 +616,15 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
     };
     for glob in alternatives {
         for option in &command.options {
-            // What a later option takes back is not surely there.
-            if option.undone && stance == Stance::Loosens {
-                if option
+            let may_be = || {
+                option
                     .names
                     .iter()
                     .any(|name| glob.matches_text(name, false))
-                {
+            };
+            // What a later option takes back is not surely there.
+            if option.undone && stance == Stance::Loosens {
+                if may_be() {
                     note(Fit::MayUnknown, option.at);
                 }
                 continue;
@@ -635,11 +637,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
                 note(Fit::MayPattern, option.at);
             }
             if !option.sure && stance == Stance::Loosens {
-                if option
-                    .names
-                    .iter()
-                    .any(|name| glob.matches_text(name, false))
-                {
+                if may_be() {
                     note(Fit::MayUnknown, option.at);
                 }
                 continue;

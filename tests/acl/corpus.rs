@@ -5,7 +5,6 @@
 use crate::disk;
 use acl::cases;
 use acl::finding::{Finding, Severity};
-use acl::lint::{self, Levels};
 use acl::matcher::Matcher;
 use acl::policy::{LayerKind, Policy};
 use acl::source::Source;
@@ -52,18 +51,7 @@ fn decided(row: &Value) -> Option<String> {
 
 /// What is wrong with a row of a check: some finding of that weight must stand on the line and name the words.
 fn checked(row: &Value) -> Option<String> {
-    let findings = match load(row) {
-        Err(findings) => findings,
-        Ok(policy) => {
-            let matcher = Matcher::compile(policy);
-            match matcher.check_examples() {
-                errors if errors.is_empty() => {
-                    lint::run(&matcher, &Levels::default(), &Default::default()).told
-                }
-                errors => errors,
-            }
-        }
-    };
+    let findings = disk::checked(load(row));
     let wanted = &row["expect"];
     let meets = |finding: &Finding| {
         let weight = match finding.severity {

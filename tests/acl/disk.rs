@@ -1,6 +1,7 @@
 //! Policies and data of the repository, by their paths from its root.
 
 use acl::finding::Finding;
+use acl::lint::{self, Levels};
 use acl::matcher::Matcher;
 use acl::policy::{self, LayerKind, Policy, Root};
 use acl::source::{Node, Source, Value};
@@ -94,6 +95,20 @@ pub fn root(kind: LayerKind, source: Arc<Source>) -> Root {
         source,
         folder: None,
         trusted: true,
+    }
+}
+
+/// What a check says of policies: their errors, or what the lints say.
+pub fn checked(policy: Result<Policy, Vec<Finding>>) -> Vec<Finding> {
+    let matcher = match policy {
+        Ok(policy) => Matcher::compile(policy),
+        Err(findings) => return findings,
+    };
+    match matcher.check_examples() {
+        errors if errors.is_empty() => {
+            lint::run(&matcher, &Levels::default(), &Default::default()).told
+        }
+        errors => errors,
     }
 }
 

@@ -5,24 +5,11 @@
 
 use crate::disk;
 use acl::finding::{Finding, Severity};
-use acl::lint::{self, Levels};
-use acl::matcher::Matcher;
 use acl::policy::LayerKind;
 
 fn check(file: &str) -> Vec<Finding> {
     let root = disk::root(LayerKind::User, disk::source(file).unwrap());
-    match disk::load(vec![root]) {
-        Err(findings) => findings,
-        Ok(policy) => {
-            let matcher = Matcher::compile(policy);
-            match matcher.check_examples() {
-                errors if errors.is_empty() => {
-                    lint::run(&matcher, &Levels::default(), &Default::default()).told
-                }
-                errors => errors,
-            }
-        }
-    }
+    disk::checked(disk::load(vec![root]))
 }
 
 fn line(finding: &Finding) -> usize {

@@ -295,12 +295,9 @@ fn of_word(
 fn unnamed(space: Space, both: &Both<'_, '_>) -> Vec<Witness> {
     let mut named = Vec::new();
     for side in both.sides() {
-        let entries = side
-            .rules
-            .entries
-            .iter()
-            .filter(|own| own.spaces().contains(&space));
-        let parts = entries.flat_map(|own| own.parts.iter().flatten());
+        let parts = side
+            .within(space)
+            .flat_map(|own| own.parts.iter().flatten());
         named.extend(parts.filter_map(|part| side.rules.under(part)));
     }
     let rules = &both.old.rules;
@@ -404,12 +401,7 @@ fn of_tool(name: &str, both: &Both<'_, '_>) -> Vec<Witness> {
     let mut out = by_name(name, both);
     for (_, space, _) in SECTIONS {
         for side in both.sides() {
-            let entries = side
-                .rules
-                .entries
-                .iter()
-                .filter(|own| own.spaces().contains(&space));
-            for entry in entries.take(MOST_RULES) {
+            for entry in side.within(space).take(MOST_RULES) {
                 let words = words(entry, space, side);
                 out.extend(words.flat_map(|word| of_word(space, &word, &tool, both)));
             }

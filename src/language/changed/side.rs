@@ -1,7 +1,7 @@
 //! One of the two policies, and what of it is in the other too.
 
 use super::super::witness::Scene;
-use super::super::{Entry, Rules, written};
+use super::super::{Entry, Rules, Space, written};
 use crate::matcher::{Compiled, Matcher};
 use crate::policy::Resolution;
 use crate::policy::rule::{Commands, Condition, Hosts, Judges, Paths, Rule, Verdict};
@@ -45,6 +45,12 @@ pub struct Side<'m> {
 }
 
 impl<'m> Side<'m> {
+    /// The entries of rules about that kind of access.
+    pub fn within(&self, space: Space) -> impl Iterator<Item = &Entry<'m>> {
+        let entries = self.rules.entries.iter();
+        entries.filter(move |own| own.spaces().contains(&space))
+    }
+
     /// Reads it.
     pub fn of(matcher: &'m Matcher, scene: &Scene, sets: &'m [Compiled]) -> Self {
         let mut entries = Vec::new();
