@@ -1,5 +1,7 @@
 //! What is claimed over all calls agrees with trying calls: small policies at random, and every call of a table.
 
+#![cfg(test)]
+
 use super::tests::matcher as matcher_of;
 use super::{Fate, changed, hidden};
 use crate::call::files::FileView;
