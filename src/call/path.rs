@@ -6,6 +6,8 @@ use super::word::{Piece, Word};
 const PATH_MAX: usize = 4096;
 /// Globs and expansions in one path that are worth following.
 const PIECES: usize = 256;
+/// Folders within folders that are worth following: more costs more for every rule, and nobody has them.
+const FOLDERS: usize = 128;
 
 /// The last name of a path, slashes at its end aside; empty for `/`.
 pub fn last(path: &str) -> &str {
@@ -82,7 +84,7 @@ pub fn join(folder: &str, path: &str) -> String {
 /// A word as an absolute path: known text is joined to the folder; where the folder is not known, or the
 /// start of the word is not, the start is unknown.
 pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
-    if is_too_long(word) {
+    if is_too_long(word) || folder.is_some_and(|folder| folder.matches('/').count() > FOLDERS) {
         return too_long(word);
     }
     if word.prefix().starts_with('/') || matches!(word.pieces.first(), Some(Piece::Unknown(_))) {
@@ -116,17 +118,19 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
 
 /// What stands for a word that is too long for a path.
 pub fn too_long(word: &Word) -> Word {
-    Word::unknown("a path longer than any file system takes", word.span, false)
+    Word::unknown("a path longer than is followed", word.span, false)
 }
 
-/// Whether no system call takes the word as a path. What a program makes of such a one is anybody's guess: it may
-/// shorten it first.
+/// Whether no system call takes the word as a path, or nobody writes one like it. What a program makes of it is
+/// anybody's guess: it may shorten it first.
 pub fn is_too_long(word: &Word) -> bool {
     let text = |piece: &Piece| match piece {
-        Piece::Text(text) | Piece::Class(text) => text.len(),
-        _ => 1,
+        Piece::Text(text) | Piece::Class(text) => (text.len(), text.matches('/').count()),
+        _ => (1, 0),
     };
-    word.pieces.len() > PIECES || word.pieces.iter().map(text).sum::<usize>() > PATH_MAX
+    let all = word.pieces.iter().map(text);
+    let (bytes, folders) = all.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    word.pieces.len() > PIECES || bytes > PATH_MAX || folders > FOLDERS
 }
 
 /// A word split at its slashes.

@@ -204,6 +204,7 @@ fn growing_scripts() {
             "cat <<A <<B <<C\n".repeat(2_000),
             "trap 'trap \"rm x\" EXIT; f' EXIT; f() { trap f EXIT; }; ".repeat(50),
             "echo x | ".repeat(8_000) + "bash",
+            "wc|".repeat(20_000) + "wc",
             "{a,b}".repeat(1_000),
             format!("echo {}", "{1..9}".repeat(20)),
             format!(
@@ -249,6 +250,8 @@ fn long_words_and_lists() {
             full("cat /w", "/proc/self/root"),
             full("cat ", "a*"),
             full("tar -x ", "-C a -f b "),
+            full("tar c ", "-C a b "),
+            full(&format!("cd {}; cat ", "a/".repeat(400)), "x "),
         ] {
             assert_ne!(decided(&line), Verdict::Allow);
         }
