@@ -121,20 +121,18 @@ impl Case {
     }
 }
 
-impl Ran {
-    /// The keys of the rules that the decision rests on: what it refuses or asks by, and what allows its parts.
-    pub fn rules(&self, matcher: &Matcher) -> BTreeSet<String> {
-        let decision = &self.decision;
-        let reasons = decision.reasons.iter().chain(&decision.overtaken);
-        let mut keys: BTreeSet<String> = reasons.map(|reason| reason.key.clone()).collect();
-        keys.extend(decision.decided_by.iter().map(|by| by.rule.clone()));
-        let covering = decision.judged.iter().filter_map(|own| match own.covered {
-            Covered::Rule(rule) => matcher.rules.get(rule),
-            _ => None,
-        });
-        keys.extend(covering.map(|own| own.key.clone()));
-        keys
+/// The keys of the rules that a decision rests on: what it refuses or asks by, cleared or not, and what allows its parts.
+pub fn rules(decision: &Decision, matcher: &Matcher) -> BTreeSet<String> {
+    let reasons = decision.reasons.iter().chain(&decision.overtaken);
+    let mut keys: BTreeSet<String> = reasons.map(|reason| reason.key.clone()).collect();
+    keys.extend(decision.decided_by.iter().map(|by| by.rule.clone()));
+    for judged in &decision.judged {
+        keys.extend(judged.because.iter().map(|(key, _)| key.clone()));
+        if let Covered::Rule(rule) = judged.covered {
+            keys.extend(matcher.rules.get(rule).map(|own| own.key.clone()));
+        }
     }
+    keys
 }
 
 /// A call in one line: `bash(command="git push") facts={"x":true} mode=plan`. Folders are left out.

@@ -4,8 +4,8 @@
 //! its verdict turned, after which every case is still decided as before; each with the call that would be the missing
 //! case, or the proof that there is none. What a preset brings along is not looked at: it has cases of its own.
 
-use super::{Case, snapshot};
-use crate::decision::{Covered, Decision};
+use super::{Case, rules, snapshot};
+use crate::decision::Decision;
 use crate::language::{Fate, changed};
 use crate::matcher::Matcher;
 use crate::policy::Policy;
@@ -43,20 +43,9 @@ pub struct Survivor {
 
 /// The parts of a policy that no decision rests on.
 pub fn unused<'d>(matcher: &Matcher, decisions: impl Iterator<Item = &'d Decision>) -> Vec<Part> {
-    let mut used: BTreeSet<&str> = BTreeSet::new();
-    for decision in decisions {
-        let reasons = decision.reasons.iter().chain(&decision.overtaken);
-        used.extend(reasons.map(|reason| reason.key.as_str()));
-        used.extend(decision.decided_by.iter().map(|by| by.rule.as_str()));
-        for judged in &decision.judged {
-            if let Covered::Rule(rule) = judged.covered {
-                used.extend(matcher.rules.get(rule).map(|own| own.key.as_str()));
-            }
-            used.extend(judged.because.iter().map(|(key, _)| key.as_str()));
-        }
-    }
+    let used: BTreeSet<String> = decisions.flat_map(|own| rules(own, matcher)).collect();
     let mut parts = parts(matcher);
-    parts.retain(|part| !used.contains(part.key.as_str()));
+    parts.retain(|part| !used.contains(&part.key));
     parts
 }
 
@@ -80,29 +69,24 @@ fn is_own(place: &Place) -> bool {
     !place.source.name.starts_with("acl:")
 }
 
-/// The mutations of a policy that no case notices. `cases` are all decided under it.
-pub fn survivors(policy: &Policy, cases: &[&Case]) -> Vec<Survivor> {
-    let matcher = Matcher::compile(policy.clone());
-    let told = |matcher: &Matcher| -> Vec<String> {
-        let told = |case: &&Case| snapshot::entry(case, &case.run(matcher).decision);
-        cases.iter().map(told).collect()
-    };
-    let before = told(&matcher);
+/// The mutations of a policy that no case notices: `matcher` is the policy, compiled, `cases` what it decides.
+pub fn survivors(policy: &Policy, matcher: &Matcher, cases: &[(Case, Decision)]) -> Vec<Survivor> {
     let mut out = Vec::new();
-    for part in parts(&matcher) {
+    for part in parts(matcher) {
         for mutation in mutations(policy, &part) {
             let mutant = Matcher::compile(mutated(policy, &part, mutation));
-            let noticed = |(case, before): (&&Case, &String)| {
+            let noticed = |(case, before): &(Case, Decision)| {
                 let ran = case.run(&mutant);
+                let told = |decision| snapshot::entry(case, decision);
                 match &case.expect {
                     Some(_) => !ran.failures.is_empty(),
-                    None => snapshot::entry(case, &ran.decision) != *before,
+                    None => told(&ran.decision) != told(before),
                 }
             };
-            if cases.iter().zip(&before).any(noticed) {
+            if cases.iter().any(noticed) {
                 continue;
             }
-            let fates = changed(&matcher, &mutant).into_iter();
+            let fates = changed(matcher, &mutant).into_iter();
             // What is found first says most: loosened, tightened, unknown, equivalent.
             let fate = fates.map(|change| change.fate).next();
             out.push(Survivor {

@@ -45,7 +45,7 @@ pub fn decided(policy: &Path) -> BTreeSet<String> {
         };
         let matcher = Matcher::compile(policy);
         for case in own {
-            keys.extend(case.run(&matcher).rules(&matcher));
+            keys.extend(cases::rules(&case.run(&matcher).decision, &matcher));
         }
     }
     keys

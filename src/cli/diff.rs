@@ -91,27 +91,22 @@ pub fn run(options: &Options) -> Answer {
         Some(file) => recorded(file, &old, &new)?,
         None => Vec::new(),
     };
-    let count = Count::of(&changes);
+    let calls: Vec<Change> = recorded.iter().map(as_change).collect();
     match options.format {
         Format::Json => {
             output::result(&format!("{:#}\n", difference::json(&changes, &recorded)))?;
         }
         Format::Human => {
-            let calls: Vec<Change> = recorded.iter().map(as_change).collect();
-            let shown: Vec<Change> = changes.iter().cloned().chain(calls).collect();
-            output::result(&difference::human(&shown, output::color()))?;
-            output::remark(&summary(&count, options, &recorded));
+            output::result(&difference::human(&changes, output::color()))?;
+            output::result(&difference::human(&calls, output::color()))?;
+            output::remark(&summary(options, &changes, calls.len()));
         }
     }
-    let loosened = |moved: &&(usize, Moved)| moved.1.loosened();
-    let (loosened, tightened) = (
-        count.loosened + recorded.iter().filter(loosened).count(),
-        count.tightened + recorded.iter().filter(|moved| !loosened(moved)).count(),
-    );
+    let count = Count::of(changes.iter().chain(&calls));
     let fails = match options.fail_on {
-        FailOn::Loosened => loosened + count.unknown,
-        FailOn::Tightened => tightened + count.unknown,
-        FailOn::Any => loosened + tightened + count.unknown,
+        FailOn::Loosened => count.loosened + count.unknown,
+        FailOn::Tightened => count.tightened + count.unknown,
+        FailOn::Any => count.loosened + count.tightened + count.unknown,
         FailOn::Never => 0,
     };
     Ok(if fails > 0 { Exit::Bad } else { Exit::Good })
@@ -185,7 +180,8 @@ fn as_change((line, moved): &(usize, Moved)) -> Change {
     }
 }
 
-fn summary(count: &Count, options: &Options, recorded: &[(usize, Moved)]) -> String {
+fn summary(options: &Options, changes: &[Change], calls: usize) -> String {
+    let count = Count::of(changes);
     let told = [
         (count.loosened, "loosened"),
         (count.tightened, "tightened"),
@@ -205,7 +201,7 @@ fn summary(count: &Count, options: &Options, recorded: &[(usize, Moved)]) -> Str
         false => format!("changes: {}", told.join(", ")),
     };
     if options.calls.is_some() {
-        line += &format!("; recorded calls decided differently: {}", recorded.len());
+        line += &format!("; recorded calls decided differently: {calls}");
     }
     line
 }

@@ -5,7 +5,7 @@
 
 use super::policies;
 use super::{Answer, Exit, Stop, output};
-use crate::cases::mutants::{self, Mutation, Part, Survivor};
+use crate::cases::mutants::{self, Mutation, Survivor};
 use crate::cases::snapshot::{self, Snapshots};
 use crate::cases::{self, Case, Cases, Ran, Under};
 use crate::decision::Decision;
@@ -123,6 +123,7 @@ pub fn run(options: &Options) -> Answer {
             (_, _, true) => Manner::Refuse,
             _ => Manner::Propose,
         },
+        weighed: options.coverage || options.mutants,
         filter: options.filter.as_deref().unwrap_or_default(),
         loaded: BTreeMap::new(),
         tally: Tally::default(),
@@ -277,6 +278,8 @@ struct Decided {
 
 struct Run<'o> {
     manner: Manner,
+    /// What is decided is kept: the cases themselves are weighed afterwards.
+    weighed: bool,
     filter: &'o str,
     loaded: Loaded,
     tally: Tally,
@@ -373,6 +376,7 @@ impl Run<'_> {
             ));
         }
         let mut kept = Kept::of(path)?;
+        let weighed = self.weighed;
         for case in &cases.cases {
             if !case.name.contains(self.filter) {
                 self.tally.skipped += 1;
@@ -383,7 +387,9 @@ impl Run<'_> {
                 continue;
             };
             let ran = case.run(&under.matcher);
-            under.ran.push((case.clone(), ran.decision.clone()));
+            if weighed {
+                under.ran.push((case.clone(), ran.decision.clone()));
+            }
             if case.expect.is_some() {
                 self.compared(case, &ran)?;
             } else {
@@ -501,7 +507,7 @@ fn uncovered(under: &Decided) -> Result<usize, Stop> {
     for part in &parts {
         output::result(&format!(
             "{}: no case decides by `{}`\n",
-            at(part),
+            part.place.line(),
             part.key
         ))?;
     }
@@ -510,9 +516,8 @@ fn uncovered(under: &Decided) -> Result<usize, Stop> {
 
 /// Names what could change without a case noticing; how many calls that leaves open.
 fn unnoticed(under: &Decided) -> Result<usize, Stop> {
-    let cases: Vec<&Case> = under.ran.iter().map(|(case, _)| case).collect();
     let mut open = 0;
-    for survivor in mutants::survivors(&under.policy, &cases) {
+    for survivor in mutants::survivors(&under.policy, &under.matcher, &under.ran) {
         let Survivor {
             part,
             mutation,
@@ -533,16 +538,11 @@ fn unnoticed(under: &Decided) -> Result<usize, Stop> {
         open += usize::from(!matches!(fate, Fate::Equivalent));
         output::result(&format!(
             "{}: if `{}` {changed}, {told}\n",
-            at(part),
+            part.place.line(),
             part.key
         ))?;
     }
     Ok(open)
-}
-
-fn at(part: &Part) -> String {
-    let (line, _) = part.place.source.line_column(part.place.span.start);
-    format!("{}:{line}", part.place.source.name)
 }
 
 /// What the decision rests on, shortly.
@@ -576,7 +576,7 @@ fn report(case: &Case, what: &str, lines: &[String]) -> String {
     } else {
         ("", "")
     };
-    let place = format!("{}:{}", case.place.source.name, case.line());
+    let place = case.place.line();
     let call = cases::one_line(&case.call);
     let mut out = format!("{place}: {red}{what}{off}: {}\n", case.name);
     if call != case.name {

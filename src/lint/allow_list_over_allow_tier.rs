@@ -40,12 +40,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             _ => ("hosts", "contacts"),
         };
         found.push(
-            Finding::lint(
-                CODE,
-                format!("the allow of `{}` restricts nothing: the tier of `{tools}` lets it pass whatever it {what}", own.text),
-                &rule.place.source,
-                room.spot_of(rule, &own),
-            )
+            room.lint(CODE, format!("the allow of `{}` restricts nothing: the tier of `{tools}` lets it pass whatever it {what}", own.text), rule, &own)
             .label("allowed already, and so is all the rest")
             .help(format!(
                 "say what becomes of the rest, `default = \"ask\"` under `[{name}]`, or drop the list"

@@ -47,12 +47,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             });
             if let Some((why, help)) = wide {
                 found.push(
-                    Finding::lint(
-                        CODE,
-                        format!("the allow of `{}` {why}", own.text),
-                        &rule.place.source,
-                        room.spot_of(rule, &own),
-                    )
+                    room.lint(CODE, format!("the allow of `{}` {why}", own.text), rule, &own)
                     .label("allowed as a whole")
                     .help(help),
                 );

@@ -27,12 +27,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 _ => None,
             });
             let Some(word) = word else { continue };
-            let mut finding = Finding::lint(
-                CODE,
-                format!("`{}` asks for a word that holds a colon: `{word}` is no “and whatever follows” here", own.text),
-                &rule.place.source,
-                room.spot_of(rule, &own),
-            )
+            let mut finding = room.lint(CODE, format!("`{}` asks for a word that holds a colon: `{word}` is no “and whatever follows” here", own.text), rule, &own)
             .label(format!("`{word}` matches no `{}`", word.trim_end_matches(":*")))
             .help(format!(
                 "write `{}`: a command pattern is a prefix anyway",

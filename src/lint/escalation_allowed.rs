@@ -31,12 +31,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             });
             let Some((option, what)) = named else { continue };
             found.push(
-                Finding::lint(
-                    CODE,
-                    format!("the allow of `{}` names `{option}`: {what}", own.text),
-                    &rule.place.source,
-                    room.spot_of(rule, &own),
-                )
+                room.lint(CODE, format!("the allow of `{}` names `{option}`: {what}", own.text), rule, &own)
                 .label("more than reading, and with whatever follows")
                 .help(format!(
                     "leave `{option}` out, or go on to what it may be used with: its value, the program it starts, or `operands`, or state a `default` under `[paths.write]`"

@@ -19,15 +19,10 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
         for own in written(rule) {
             let verdict = rule.action;
             found.push(
-                Finding::lint(
-                    CODE,
-                    format!(
+                room.lint(CODE, format!(
                         "the exact {verdict} of `{0}` is left by any further word: `{0} x` is not matched",
                         own.text
-                    ),
-                    &rule.place.source,
-                    room.spot_of(rule, &own),
-                )
+                    ), rule, &own)
                 .label(format!("{verdict} of this very line"))
                 .help(format!("drop `exact`: then `{}` covers whatever follows", own.text)),
             );

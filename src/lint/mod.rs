@@ -94,15 +94,13 @@ lints! {
 /// What to say to a person, with the nearest code.
 pub fn page(code: &str) -> Result<&'static str, String> {
     let lints = LINTS.iter().map(|lint| (lint.code, lint.page));
-    let mut pages = lints.chain(ERRORS.iter().copied());
+    let pages = lints.chain(ERRORS.iter().copied());
     if let Some((_, page)) = pages.clone().find(|(own, _)| *own == code) {
         return Ok(page);
     }
-    let known = pages.by_ref().map(|(own, _)| own);
-    Err(match (is_code(code), near::nearest(code, known)) {
-        (true, _) => format!("`{code}` has no page yet"),
-        (false, Some(near)) => format!("there is no code `{code}`; did you mean `{near}`?"),
-        (false, None) => format!("there is no code `{code}`"),
+    Err(match near::nearest(code, pages.map(|(own, _)| own)) {
+        Some(near) => format!("there is no code `{code}`; did you mean `{near}`?"),
+        None => format!("there is no code `{code}`"),
     })
 }
 

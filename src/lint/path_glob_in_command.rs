@@ -36,7 +36,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 ),
             };
             found.push(
-                Finding::lint(CODE, message, &rule.place.source, room.spot_of(rule, &own))
+                room.lint(CODE, message, rule, &own)
                     .label("a path among the words of a command")
                     .help(format!(
                         "write `{{ match = \"{program}\", operands = [\"{word}\"] }}`, which looks at every operand"

@@ -235,6 +235,17 @@ impl<'m> Room<'m> {
             .unwrap_or(rule.place.span)
     }
 
+    /// A finding about a text of a rule.
+    pub fn lint(
+        &self,
+        code: &'static str,
+        message: String,
+        rule: &Rule,
+        own: &Written<'_>,
+    ) -> Finding {
+        Finding::lint(code, message, &rule.place.source, self.spot_of(rule, own))
+    }
+
     /// Where a text of a protected set stands.
     pub fn spot_of_file(&self, set: &Protected, text: &str) -> Span {
         let address = format!("protected.{}", set.name);

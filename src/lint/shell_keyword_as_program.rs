@@ -29,12 +29,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 _ => None,
             });
             let Some(keyword) = keyword else { continue };
-            let mut finding = Finding::lint(
-                CODE,
-                format!("`{keyword}` is a word of the shell, not a program: nothing is called so"),
-                &rule.place.source,
-                room.spot_of(rule, &own),
-            )
+            let mut finding = room.lint(CODE, format!("`{keyword}` is a word of the shell, not a program: nothing is called so"), rule, &own)
             .label("matches no command")
             .help("write the commands that stand inside it: each is judged by itself");
             if rule.action == Verdict::Deny {

@@ -65,17 +65,12 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 .collect();
             let first = weaker.first().map(|own| format!("`{}` is {}", own.line, past(own.verdict)));
             found.push(
-                Finding::lint(
-                    CODE,
-                    format!(
+                room.lint(CODE, format!(
                         "`{}` is {} as written, but {}",
                         typed.line(),
                         past(plain),
                         first.unwrap_or_default()
-                    ),
-                    &rule.place.source,
-                    room.spot_of(rule, &text),
-                )
+                    ), rule, &text)
                 .label("the same command in other words gets by")
                 .help(format!("{}:\n{}{more}", advice(&typed), list.join("\n"))),
             );

@@ -31,12 +31,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             else {
                 continue;
             };
-            let mut finding = Finding::lint(
-                CODE,
-                format!("`{tool}` is a tool, and this is a list of programs: no command line calls it"),
-                &rule.place.source,
-                room.spot_of(rule, &own),
-            )
+            let mut finding = room.lint(CODE, format!("`{tool}` is a tool, and this is a list of programs: no command line calls it"), rule, &own)
             .label("no program")
             .help(help(tool));
             if rule.action == Verdict::Deny {

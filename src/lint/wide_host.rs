@@ -31,12 +31,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             });
             if let Some(wide) = wide {
                 found.push(
-                    Finding::lint(
-                        CODE,
-                        format!("the allow of `{}` {wide}", own.text),
-                        &rule.place.source,
-                        room.spot_of(rule, &own),
-                    )
+                    room.lint(CODE, format!("the allow of `{}` {wide}", own.text), rule, &own)
                     .label("allowed here")
                     .help("name the hosts: `docs.rs`, or `*.example.org` for all below a domain of one owner"),
                 );

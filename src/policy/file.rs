@@ -704,21 +704,7 @@ impl<'a> Reader<'a> {
     }
 
     fn bare_rule(&self, address: String, action: Verdict, span: Span) -> Rule {
-        Rule {
-            address,
-            id: None,
-            action,
-            judges: Judges::Tool,
-            tools: Vec::new(),
-            args: Vec::new(),
-            when: Vec::new(),
-            unless: Vec::new(),
-            forced: false,
-            reason: None,
-            instead: None,
-            examples: Examples::default(),
-            place: self.place(span),
-        }
+        Rule::bare(address, action, self.place(span))
     }
 
     /// A list entry: a pattern, or a table with `match`.

@@ -56,6 +56,14 @@ pub struct Place {
     pub span: Span,
 }
 
+impl Place {
+    /// The file and the line, as editors read them: `acl.toml:12`.
+    pub fn line(&self) -> String {
+        let (line, _) = self.source.line_column(self.span.start);
+        format!("{}:{line}", self.source.name)
+    }
+}
+
 /// Something with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed<T> {
@@ -94,6 +102,27 @@ pub struct Rule {
     pub examples: Examples,
     /// Where it stands.
     pub place: Place,
+}
+
+impl Rule {
+    /// A rule about the tool as such, without conditions.
+    pub fn bare(address: String, action: Verdict, place: Place) -> Self {
+        Self {
+            address,
+            id: None,
+            action,
+            judges: Judges::Tool,
+            tools: Vec::new(),
+            args: Vec::new(),
+            when: Vec::new(),
+            unless: Vec::new(),
+            forced: false,
+            reason: None,
+            instead: None,
+            examples: Examples::default(),
+            place,
+        }
+    }
 }
 
 /// What a rule judges.

@@ -34,14 +34,14 @@ pub struct Count {
 
 impl Count {
     /// Counts.
-    pub fn of(changes: &[Change]) -> Self {
+    pub fn of<'c>(changes: impl IntoIterator<Item = &'c Change>) -> Self {
         let mut count = Self::default();
         for change in changes {
-            *match word(&change.fate) {
-                "loosened" => &mut count.loosened,
-                "tightened" => &mut count.tightened,
-                "unknown" => &mut count.unknown,
-                _ => &mut count.equivalent,
+            *match &change.fate {
+                Fate::Moved(moved) if moved.loosened() => &mut count.loosened,
+                Fate::Moved(_) => &mut count.tightened,
+                Fate::Unknown => &mut count.unknown,
+                Fate::Equivalent => &mut count.equivalent,
             } += 1;
         }
         count
@@ -80,23 +80,18 @@ pub fn human(changes: &[Change], color: bool) -> String {
 /// Where it stands in either policy.
 fn whence(change: &Change) -> String {
     match (&change.old, &change.new) {
-        (Some(old), Some(new)) => format!(" ({}, now {})", at(old), at(new)),
-        (Some(old), None) => format!(" ({}, gone)", at(old)),
-        (None, Some(new)) => format!(" ({}, new)", at(new)),
+        (Some(old), Some(new)) => format!(" ({}, now {})", old.line(), new.line()),
+        (Some(old), None) => format!(" ({}, gone)", old.line()),
+        (None, Some(new)) => format!(" ({}, new)", new.line()),
         (None, None) => String::new(),
     }
-}
-
-fn at(place: &Place) -> String {
-    let (line, _) = place.source.line_column(place.span.start);
-    format!("{}:{line}", place.source.name)
 }
 
 /// The verdict, and what it rests on.
 fn decided(decision: &Decision) -> String {
     let by = match &decision.decided_by {
         Some(by) => match &by.place {
-            Some(place) => format!("by `{}` ({})", by.rule, at(place)),
+            Some(place) => format!("by `{}` ({})", by.rule, place.line()),
             None => format!("by `{}`", by.rule),
         },
         None => format!("by {}", decision.basis.name()),

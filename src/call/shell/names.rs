@@ -5,7 +5,7 @@
 
 use super::effects::{self, Stdin, What};
 use super::env::Env;
-use super::syntax::{Command, List, Part, Shape, Target, Tree};
+use super::syntax::{Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
@@ -393,6 +393,16 @@ fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     own.then(|| reading(tree, command, env)).flatten()
 }
 
+/// The program that words start, by its name as written: no function and no alias of that name stands before it.
+pub(super) fn program<'t>(tree: &'t Tree, raws: &[Raw], env: &Env) -> Option<&'t str> {
+    let [Part::Text(span)] = raws.first()?.parts.as_slice() else {
+        return None;
+    };
+    let name = tree.of(*span);
+    let shadowed = env.functions.contains_key(name) || env.aliases.contains_key(name);
+    (!shadowed).then_some(name)
+}
+
 /// The same, wherever it reads from.
 pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
     if env.within >= NESTED {
@@ -409,16 +419,8 @@ pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<W
         .redirects
         .iter()
         .all(|redirect| tree.of(redirect.span).starts_with(['2', '<']));
-    let Some([Part::Text(program)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
-        return None;
-    };
-    let program = tree.of(*program);
-    if !assigns.is_empty()
-        || !kept
-        || raws.len() > 64
-        || env.functions.contains_key(program)
-        || env.aliases.contains_key(program)
-    {
+    program(tree, raws, env)?;
+    if !assigns.is_empty() || !kept || raws.len() > 64 {
         return None;
     }
     let mut inner = env.clone();

@@ -2,7 +2,7 @@
 
 use super::env::Env;
 use super::script::{Input, Walker};
-use super::syntax::{Command as Written, Origin, Part, Shape, Target, Tree};
+use super::syntax::{Command as Written, Origin, Shape, Target, Tree};
 use super::{names, words};
 use crate::call::word::Word;
 use crate::source::Span;
@@ -50,16 +50,9 @@ impl Walker<'_> {
                 _ => return Input::Unknown,
             }
         }
-        let Some([Part::Text(span)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
+        let Some(program) = names::program(tree, raws, env).filter(|_| raws.len() <= 64) else {
             return Input::Unknown;
         };
-        let program = tree.of(*span);
-        if env.functions.contains_key(program)
-            || env.aliases.contains_key(program)
-            || raws.len() > 64
-        {
-            return Input::Unknown;
-        }
         let mut args: Vec<Word> = Vec::new();
         for raw in raws.iter().skip(1) {
             args.append(&mut words::words(tree, raw, &mut inner));

@@ -11,7 +11,7 @@ use super::parse::{self, DEEPEST};
 use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
-use super::{Scene, numbers, words};
+use super::{Scene, names, numbers, words};
 use crate::call::access::{Access, Kind};
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
@@ -370,12 +370,15 @@ impl<'s> Walker<'s> {
                 let before = env.clone();
                 let mut feed = input.clone();
                 let mut last = None;
+                // The last stage that looks at what it is fed: behind it nobody does.
+                let looks = stages
+                    .iter()
+                    .rposition(|stage| !only_filters(tree, stage, &before));
                 for (index, stage) in stages.iter().enumerate() {
                     let mut inner = before.clone();
-                    let rest = stages.get(index + 1..).unwrap_or_default();
-                    let next = match rest.iter().all(|stage| only_filters(tree, stage, &before)) {
-                        true => Input::Unknown,
-                        false => self.output(tree, stage, &before, &feed),
+                    let next = match looks.is_some_and(|looks| index < looks) {
+                        true => self.output(tree, stage, &before, &feed),
+                        false => Input::Unknown,
                     };
                     self.command(tree, stage, &mut inner, &feed);
                     inner.dead = false;
@@ -949,15 +952,10 @@ fn only_filters(tree: &Tree, stage: &Command, env: &Env) -> bool {
     let Shape::Simple { words: raws, .. } = &stage.shape else {
         return false;
     };
-    let Some([Part::Text(span)]) = raws.first().map(|raw| raw.parts.as_slice()) else {
-        return false;
-    };
-    let name = tree.of(*span);
-    let plain = !env.functions.contains_key(name)
-        && !env.aliases.contains_key(name)
-        && !super::builtins::is_builtin(name);
-    plain
-        && programs::find(name).is_some_and(|program| {
+    names::program(tree, raws, env)
+        .filter(|name| !super::builtins::is_builtin(name))
+        .and_then(programs::find)
+        .is_some_and(|program| {
             program.entry.starts == Start::Nothing && program.entry.subs.is_empty()
         })
 }

@@ -14,19 +14,12 @@ pub fn sets(matcher: &Matcher) -> Vec<Compiled> {
         key: format!("protected.{}", set.name),
         layer: usize::MAX,
         rule: Rule {
-            address: format!("protected.{}", set.name),
-            id: None,
-            action: Verdict::Deny,
             judges: Judges::Paths(Box::new(set.paths.clone())),
-            tools: Vec::new(),
-            args: Vec::new(),
-            when: Vec::new(),
-            unless: Vec::new(),
-            forced: false,
-            reason: None,
-            instead: None,
-            examples: Default::default(),
-            place: set.place.clone(),
+            ..Rule::bare(
+                format!("protected.{}", set.name),
+                Verdict::Deny,
+                set.place.clone(),
+            )
         },
     })
     .collect()

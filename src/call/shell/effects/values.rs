@@ -967,22 +967,8 @@ fn file_of(word: &Word) -> Option<Word> {
     if text.contains(['{', '[']) {
         return Some(Word::unknown(text, word.span, false));
     }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(&byte) = text.as_bytes().get(at) {
-        let code = text.get(at + 1..at + 3).filter(|_| byte == b'%');
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                at += 3;
-            }
-            None => {
-                bytes.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Some(Word::known(String::from_utf8_lossy(&bytes), word.span))
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
+    Some(Word::known(decoded, word.span))
 }
 
 /// A path seen from a folder.
