@@ -171,6 +171,12 @@ fn more_commands_than_are_followed() {
     assert!(told);
 }
 
+/// What is computed within what is computed stands in the outermost line.
+#[test]
+fn computed_within_computed() {
+    check("abcé; bash -c \"`\\``\\`\"");
+}
+
 #[test]
 fn growing_scripts() {
     on_small_stack(|| {

@@ -469,9 +469,10 @@ impl Parser<'_> {
         }
         let body = if escaped {
             let text = unescape(inside.of(self.text), until == Until::Double);
-            Body::Apart(Rc::new(
-                self.nested(&text, Origin::Computed(Span::new(start, close + 1))),
-            ))
+            Body::Apart(Rc::new(self.nested(
+                &text,
+                Origin::Computed(self.origin.outer(Span::new(start, close + 1))),
+            )))
         } else {
             let end = std::mem::replace(&mut self.end, inside.end);
             let outer = std::mem::take(&mut self.pending);
