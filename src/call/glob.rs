@@ -6,6 +6,8 @@
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
 use super::word::{Piece, Word};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How a pattern and a word relate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,10 +45,16 @@ impl From<bool> for Fit {
     }
 }
 
-/// A parsed glob without braces.
+/// A parsed glob without braces. Copies share what they hold: a policy has thousands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Glob {
-    tokens: Vec<Token>,
+pub struct Glob(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    /// No wildcard: nearly all words of a policy.
+    Literal(Arc<str>),
+    /// At least one token that is no character.
+    Wild(Arc<[Token]>),
 }
 
 /// One character of a pattern, or a wildcard.
@@ -68,6 +76,14 @@ pub enum Token {
 }
 
 impl Token {
+    /// The character that it stands for alone.
+    pub fn char(&self) -> Option<char> {
+        match self {
+            Self::Char(c) => Some(*c),
+            _ => None,
+        }
+    }
+
     fn accepts(&self, c: char, fold: bool) -> bool {
         match self {
             Self::Char(own) => *own == c || (fold && same_folded(*own, c)),
@@ -93,13 +109,20 @@ pub fn same_folded(a: char, b: char) -> bool {
 impl Glob {
     /// The glob that matches this text and nothing else.
     pub fn literal(text: &str) -> Self {
-        Self {
-            tokens: text.chars().map(Token::Char).collect(),
-        }
+        Self(Form::Literal(text.into()))
     }
 
     /// Reads a word or component; one glob for each brace alternative. The error says what is wrong.
     pub fn parse(text: &str) -> Result<Vec<Self>, String> {
+        if is_plain(text) {
+            return match text.contains(['{', '}']) {
+                false => Ok(vec![Self::literal(text)]),
+                true => Ok(expand(text.as_bytes(), &|byte, c| *byte == c as u8)?
+                    .iter()
+                    .map(|own| Self::literal(&String::from_utf8_lossy(own)))
+                    .collect()),
+            };
+        }
         let chars: Vec<(char, bool)> = unescape(text)?;
         Self::parse_marked(&chars)
     }
@@ -107,18 +130,46 @@ impl Glob {
     /// Reads characters that are marked `true` where they stand for themselves (they were quoted or escaped).
     pub fn parse_marked(chars: &[(char, bool)]) -> Result<Vec<Self>, String> {
         foreign_syntax(chars)?;
-        expand(chars)?
+        expand(chars, &|own, c| *own == (c, false))?
             .iter()
-            .map(|alternative| tokens(alternative).map(|tokens| Self { tokens }))
+            .map(|chars| {
+                let wild = chars.iter().any(|c| matches!(c, ('*' | '?' | '[', false)));
+                if wild {
+                    return tokens(chars).map(Self::of);
+                }
+                let text: String = chars.iter().map(|(c, _)| *c).collect();
+                Ok(Self::literal(&text))
+            })
             .collect()
     }
 
-    /// Whether it is literal text that starts with this text.
+    fn of(tokens: Vec<Token>) -> Self {
+        let literal: Option<String> = tokens.iter().map(Token::char).collect();
+        Self(match literal {
+            Some(text) => Form::Literal(text.into()),
+            None => Form::Wild(tokens.into()),
+        })
+    }
+
+    /// Whether its literal start begins with this text.
     pub fn begins(&self, start: &str) -> bool {
-        let mut tokens = self.tokens.iter();
-        start
-            .chars()
-            .all(|c| tokens.next().is_some_and(|token| *token == Token::Char(c)))
+        match &self.0 {
+            Form::Literal(text) => text.starts_with(start),
+            Form::Wild(tokens) => {
+                let mut tokens = tokens.iter();
+                start
+                    .chars()
+                    .all(|c| tokens.next().and_then(Token::char) == Some(c))
+            }
+        }
+    }
+
+    /// Whether this character is written in it.
+    pub fn holds(&self, c: char) -> bool {
+        match &self.0 {
+            Form::Literal(text) => text.contains(c),
+            Form::Wild(tokens) => tokens.contains(&Token::Char(c)),
+        }
     }
 
     /// The shell glob that a word is: what cannot be computed of it is `*`.
@@ -135,70 +186,71 @@ impl Glob {
             }
         }
         out.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
-        Self { tokens: out }
+        Self::of(out)
     }
 
     /// The tokens, for whoever reasons about languages.
-    pub fn tokens(&self) -> &[Token] {
-        &self.tokens
+    pub fn tokens(&self) -> Cow<'_, [Token]> {
+        match &self.0 {
+            Form::Literal(text) => text.chars().map(Token::Char).collect(),
+            Form::Wild(tokens) => Cow::Borrowed(tokens),
+        }
     }
 
     /// The text, where the glob has no wildcard.
-    pub fn as_literal(&self) -> Option<String> {
-        self.tokens
-            .iter()
-            .map(|token| {
-                if let Token::Char(c) = token {
-                    Some(*c)
-                } else {
-                    None
-                }
-            })
-            .collect()
+    pub fn as_literal(&self) -> Option<&str> {
+        match &self.0 {
+            Form::Literal(text) => Some(text),
+            Form::Wild(_) => None,
+        }
     }
 
     /// The literal text at its end (`*.pem` → `.pem`).
     pub fn literal_end(&self) -> String {
-        let mut end: Vec<char> = self
-            .tokens
-            .iter()
-            .rev()
-            .map_while(|token| {
-                if let Token::Char(c) = token {
-                    Some(*c)
-                } else {
-                    None
-                }
-            })
-            .collect();
-        end.reverse();
-        end.into_iter().collect()
+        let tokens = self.tokens();
+        let end: Vec<char> = tokens.iter().rev().map_while(Token::char).collect();
+        end.into_iter().rev().collect()
     }
 
     /// How many characters are literal: the more, the more specific.
     pub fn literal_count(&self) -> usize {
-        self.tokens
-            .iter()
-            .filter(|token| matches!(token, Token::Char(_)))
-            .count()
+        self.tokens().iter().filter_map(Token::char).count()
     }
 
     /// Whether it is `*` alone.
     pub fn is_star(&self) -> bool {
-        matches!(self.tokens.as_slice(), [Token::Star])
+        matches!(&self.0, Form::Wild(tokens) if matches!(**tokens, [Token::Star]))
     }
 
     /// Whether the whole text matches; `fold` ignores letter case.
     pub fn matches_text(&self, text: &str, fold: bool) -> bool {
+        let tokens = match &self.0 {
+            Form::Literal(own) => {
+                return match fold {
+                    false => **own == *text,
+                    true => {
+                        let (mut own, mut text) = (own.chars(), text.chars());
+                        loop {
+                            match (own.next(), text.next()) {
+                                (None, None) => return true,
+                                (Some(a), Some(b)) if same_folded(a, b) => {}
+                                _ => return false,
+                            }
+                        }
+                    }
+                };
+            }
+            Form::Wild(tokens) => tokens,
+        };
         // The classic two-pointer walk: only the last star is ever retried, so time is |pattern| × |text| at worst.
         let mut rest = text.chars();
         let mut at = 0;
         let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
         loop {
-            match self.tokens.get(at) {
+            match tokens.get(at) {
                 Some(Token::Star) => {
                     at += 1;
-                    if at == self.tokens.len() {
+                    if at == tokens.len() {
                         return true;
                     }
                     retry = Some((at, rest.clone()));
@@ -239,8 +291,11 @@ impl Glob {
         }
         // Any text at all.
         if let [Piece::Unknown(_)] = word.pieces.as_slice() {
-            let every = !self.tokens.is_empty() && self.tokens.iter().all(|t| *t == Token::Star);
-            return if every { Fit::Must } else { Fit::MayUnknown };
+            return if self.is_star() {
+                Fit::Must
+            } else {
+                Fit::MayUnknown
+            };
         }
         let end = match word.pieces.last() {
             Some(Piece::Text(text)) => text,
@@ -250,9 +305,10 @@ impl Glob {
             return Fit::No;
         }
         let units = Unit::of(word);
-        if meet(&self.tokens, &units, fold, Asking::Must) {
+        let tokens = self.tokens();
+        if meet(&tokens, &units, fold, Asking::Must) {
             Fit::Must
-        } else if meet(&self.tokens, &units, fold, Asking::May) {
+        } else if meet(&tokens, &units, fold, Asking::May) {
             if word.is_unknown() {
                 Fit::MayUnknown
             } else {
@@ -265,23 +321,36 @@ impl Glob {
 
     /// Whether what starts with `text` may match: the literal start of the pattern tells most words apart.
     fn may_start(&self, text: &str, fold: bool) -> bool {
-        let start = self.tokens.iter().zip(text.chars());
-        start
-            .take_while(|(token, _)| **token != Token::Star)
-            .all(|(token, c)| token.accepts(c, fold))
+        let mut start = text.chars();
+        match &self.0 {
+            Form::Literal(own) => alike(own.chars(), start, fold),
+            Form::Wild(tokens) => tokens
+                .iter()
+                .take_while(|token| **token != Token::Star)
+                .all(|token| start.next().is_none_or(|c| token.accepts(c, fold))),
+        }
     }
 
     /// Whether what ends with `text` may match.
     fn may_end(&self, text: &str, fold: bool) -> bool {
-        let end = self.tokens.iter().rev().zip(text.chars().rev());
-        end.take_while(|(token, _)| **token != Token::Star)
-            .all(|(token, c)| token.accepts(c, fold))
+        let mut end = text.chars().rev();
+        match &self.0 {
+            Form::Literal(own) => alike(own.chars().rev(), end, fold),
+            Form::Wild(tokens) => tokens
+                .iter()
+                .rev()
+                .take_while(|token| **token != Token::Star)
+                .all(|token| end.next().is_none_or(|c| token.accepts(c, fold))),
+        }
     }
 
     /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
     pub fn covers(&self, other: &Self) -> bool {
-        let units: Vec<Unit> = other
-            .tokens
+        if self == other {
+            return true;
+        }
+        let tokens = other.tokens();
+        let units: Vec<Unit> = tokens
             .iter()
             .map(|token| match token {
                 Token::Char(c) => Unit::Char(*c),
@@ -289,8 +358,26 @@ impl Glob {
                 Token::Star => Unit::Any,
             })
             .collect();
-        self == other || meet(&self.tokens, &units, false, Asking::Must)
+        meet(&self.tokens(), &units, false, Asking::Must)
     }
+}
+
+/// Whether two texts are the same as far as both go.
+fn alike(own: impl Iterator<Item = char>, other: impl Iterator<Item = char>, fold: bool) -> bool {
+    own.zip(other)
+        .all(|(a, b)| a == b || (fold && same_folded(a, b)))
+}
+
+/// Whether no character of a text means anything but itself, or alternatives.
+pub fn is_plain(text: &str) -> bool {
+    let plain = |c: u8| {
+        c.is_ascii_alphanumeric()
+            || matches!(
+                c,
+                b'-' | b'_' | b'/' | b':' | b'=' | b'.' | b',' | b'@' | b'%' | b'~' | b'{' | b'}'
+            )
+    };
+    text.bytes().all(plain)
 }
 
 /// One unit of a word's value.
@@ -505,15 +592,16 @@ fn foreign_syntax(chars: &[(char, bool)]) -> Result<(), String> {
 const MOST_ALTERNATIVES: usize = 256;
 
 /// Braces expanded: one sequence of characters for each alternative.
-fn expand(chars: &[(char, bool)]) -> Result<Vec<Vec<(char, bool)>>, String> {
-    let Some(open) = chars.iter().position(|c| *c == ('{', false)) else {
-        return match chars.contains(&('}', false)) {
+fn expand<T: Copy>(chars: &[T], is: &impl Fn(&T, char) -> bool) -> Result<Vec<Vec<T>>, String> {
+    let closes = |chars: &[T]| chars.iter().any(|c| is(c, '}'));
+    let Some(open) = chars.iter().position(|c| is(c, '{')) else {
+        return match closes(chars) {
             true => Err("a `}` without its `{` (a literal one is written `\\}`)".into()),
             false => Ok(vec![chars.to_vec()]),
         };
     };
     let (before, rest) = chars.split_at(open);
-    if before.contains(&('}', false)) {
+    if closes(before) {
         return Err("a `}` without its `{` (a literal one is written `\\}`)".into());
     }
     let rest = rest.get(1..).unwrap_or_default();
@@ -521,46 +609,40 @@ fn expand(chars: &[(char, bool)]) -> Result<Vec<Vec<(char, bool)>>, String> {
     let mut parts = Vec::new();
     let mut from = 0;
     for (at, c) in rest.iter().enumerate() {
-        match c {
-            ('{', false) => {
-                depth += 1;
-                if depth > 8 {
-                    return Err("braces nest too deep".into());
-                }
+        if is(c, '{') {
+            depth += 1;
+            if depth > 8 {
+                return Err("braces nest too deep".into());
             }
-            ('}', false) if depth > 0 => depth -= 1,
-            (',', false) if depth == 0 => {
-                parts.push(rest.get(from..at).unwrap_or_default());
-                from = at + 1;
+        } else if is(c, '}') && depth > 0 {
+            depth -= 1;
+        } else if is(c, ',') && depth == 0 {
+            parts.push(rest.get(from..at).unwrap_or_default());
+            from = at + 1;
+        } else if is(c, '}') {
+            parts.push(rest.get(from..at).unwrap_or_default());
+            let tail = rest.get(at + 1..).unwrap_or_default();
+            if parts.len() == 1 {
+                return Err("braces with one alternative (a literal `{` is written `\\{`)".into());
             }
-            ('}', false) => {
-                parts.push(rest.get(from..at).unwrap_or_default());
-                let tail = rest.get(at + 1..).unwrap_or_default();
-                if parts.len() == 1 {
-                    return Err(
-                        "braces with one alternative (a literal `{` is written `\\{`)".into(),
-                    );
-                }
-                let tails = expand(tail)?;
-                let mut out = Vec::new();
-                for part in parts {
-                    for middle in expand(part)? {
-                        for tail in &tails {
-                            let mut whole = before.to_vec();
-                            whole.extend_from_slice(&middle);
-                            whole.extend_from_slice(tail);
-                            out.push(whole);
-                            if out.len() > MOST_ALTERNATIVES {
-                                return Err(format!(
-                                    "more than {MOST_ALTERNATIVES} alternatives in braces"
-                                ));
-                            }
+            let tails = expand(tail, is)?;
+            let mut out = Vec::new();
+            for part in parts {
+                for middle in expand(part, is)? {
+                    for tail in &tails {
+                        let mut whole = before.to_vec();
+                        whole.extend_from_slice(&middle);
+                        whole.extend_from_slice(tail);
+                        out.push(whole);
+                        if out.len() > MOST_ALTERNATIVES {
+                            return Err(format!(
+                                "more than {MOST_ALTERNATIVES} alternatives in braces"
+                            ));
                         }
                     }
                 }
-                return Ok(out);
             }
-            _ => {}
+            return Ok(out);
         }
     }
     Err("a `{` without its `}` (a literal one is written `\\{`)".into())

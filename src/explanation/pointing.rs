@@ -142,7 +142,7 @@ fn command(
             .fit
             .may()
     });
-    found.map(|pattern| pattern.text.clone())
+    found.map(|pattern| pattern.text.to_string())
 }
 
 fn path(explanation: &Explanation<'_>, own: &Paths, access: &Explained<'_>) -> Option<String> {

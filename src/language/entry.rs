@@ -7,7 +7,7 @@ use super::words::Language;
 use super::{Pattern, Written};
 use crate::matcher::Compiled;
 use crate::matcher::commands::names;
-use crate::policy::glob::{Glob, Token};
+use crate::policy::glob::Token;
 use crate::policy::patterns::{Anchor, HostName, WordPattern};
 use crate::policy::rule::{Judges, Verdict};
 use std::cell::OnceCell;
@@ -82,16 +82,18 @@ impl<'m> Entry<'m> {
             parts.push(Some(part(encoded, None, None)));
         }
         let seconds = encode::commands_of(&written).into_iter().map(|command| {
-            let word = literal(command.words.get(1)?)?;
+            let word = command.words.get(1)?.literal()?;
             // What denies or asks looks past other words for the option it writes.
             (own.action == Verdict::Allow || !word.starts_with('-')).then_some(word)
         });
-        let seconds: Option<Vec<String>> = seconds.collect();
+        let seconds: Option<Vec<&str>> = seconds.collect();
         Self {
             rule,
             compiled,
             needs,
-            seconds: seconds.filter(|own| !own.is_empty()),
+            seconds: seconds
+                .filter(|own| !own.is_empty())
+                .map(|own| own.into_iter().map(str::to_owned).collect()),
             written,
             parts,
         }
@@ -176,20 +178,16 @@ pub type Key = (char, String);
 pub fn keys(pattern: &Pattern<'_>, scene: &Scene, looks: bool) -> Option<Vec<Key>> {
     let keys = match pattern {
         Pattern::Command(command) => {
-            let program = command.words.first().and_then(literal);
+            let program = command.words.first().and_then(WordPattern::literal);
             let program = program.filter(|own| !own.contains('/'))?;
-            let named = if looks {
-                names(&program)
-            } else {
-                vec![program.as_str()]
-            };
+            let named = if looks { names(program) } else { vec![program] };
             named
                 .into_iter()
                 .map(|name| ('c', name.to_owned()))
                 .collect()
         }
         Pattern::Path(path) => {
-            let first = literal(path.components.first()?)?.to_lowercase();
+            let first = path.components.first()?.literal()?.to_lowercase();
             let folders = scene.folders.roots.iter().chain([&scene.folders.home]);
             let mut leads = folders.filter_map(|folder| folder.first());
             vec![match path.anchor {
@@ -214,13 +212,6 @@ pub fn keys(pattern: &Pattern<'_>, scene: &Scene, looks: bool) -> Option<Vec<Key
     Some(keys)
 }
 
-fn literal(word: &WordPattern) -> Option<String> {
-    match word {
-        WordPattern::Word(glob) => Glob::as_literal(glob),
-        WordPattern::Any => None,
-    }
-}
-
 /// A part of a path that every word of a pattern has somewhere, letter case apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Mark {
@@ -236,7 +227,7 @@ impl Mark {
             return None;
         };
         let mut words = path.components.iter().rev();
-        if let Some(component) = words.find_map(literal) {
+        if let Some(component) = words.find_map(WordPattern::literal) {
             return Some(Self::Component(component.to_lowercase()));
         }
         let mut globs = path.components.iter().rev().filter_map(|word| match word {

@@ -32,7 +32,7 @@ pub fn names_more(wide: &CommandPattern, narrow: &CommandPattern) -> bool {
         return true;
     };
     let program = program.as_literal().unwrap_or_default();
-    if PLAIN.contains(&program.as_str()) {
+    if PLAIN.contains(&program) {
         return false;
     }
     let open = narrow.words.iter().skip(1).any(|word| match word {

@@ -100,8 +100,9 @@ fn values(matcher: &Matcher, name: &str, tests: &[&Test]) -> Vec<Value> {
 /// Texts that a glob takes: its stars empty, and not.
 fn filled(glob: &Glob) -> [String; 2] {
     ["", "x"].map(|star| {
-        let tokens = glob.tokens().iter();
+        let tokens = glob.tokens();
         tokens
+            .iter()
             .map(|token| match token {
                 Token::Char(c) => c.to_string(),
                 Token::Star => star.to_owned(),

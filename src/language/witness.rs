@@ -315,8 +315,9 @@ fn sample(condition: &Condition) -> Option<(String, Value)> {
 
 /// A text that a glob takes.
 pub fn text_of(glob: &Glob) -> String {
-    let tokens = glob.tokens().iter();
+    let tokens = glob.tokens();
     tokens
+        .iter()
         .map(|token| match token {
             Token::Char(c) => *c,
             Token::One | Token::Star => 'x',

@@ -43,30 +43,32 @@ impl Written<'_> {
 pub fn written(rule: &Rule) -> Vec<Written<'_>> {
     match &rule.judges {
         Judges::Commands(own) => {
-            grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Command(p))))
+            grouped(own.patterns.iter().map(|p| (&*p.text, Pattern::Command(p))))
         }
-        Judges::Paths(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Path(p)))),
-        Judges::Hosts(own) => grouped(own.patterns.iter().map(|p| (&p.text, Pattern::Host(p)))),
+        Judges::Paths(own) => grouped(own.patterns.iter().map(|p| (&*p.text, Pattern::Path(p)))),
+        Judges::Hosts(own) => grouped(own.patterns.iter().map(|p| (&*p.text, Pattern::Host(p)))),
         Judges::Tool => {
             let texts: Vec<String> = rule.tools.iter().map(patterns::spell).collect();
-            let pairs = texts.iter().zip(rule.tools.iter().map(Pattern::Tool));
+            let pairs = texts
+                .iter()
+                .map(String::as_str)
+                .zip(rule.tools.iter().map(Pattern::Tool));
             grouped(pairs)
         }
         Judges::Rest(_) => Vec::new(),
     }
 }
 
-fn grouped<'t, 'r>(pairs: impl Iterator<Item = (&'t String, Pattern<'r>)>) -> Vec<Written<'r>> {
+fn grouped<'t, 'r>(pairs: impl Iterator<Item = (&'t str, Pattern<'r>)>) -> Vec<Written<'r>> {
     let mut out: Vec<Written<'r>> = Vec::new();
     for (text, pattern) in pairs {
-        let nth = out.iter().filter(|before| before.text == *text).count();
+        let nth = out.iter().filter(|before| before.text == text).count();
         // The alternatives of one text differ: the same again is the same text again.
-        let same =
-            |last: &&mut Written<'r>| last.text == *text && !last.patterns.contains(&pattern);
+        let same = |last: &&mut Written<'r>| last.text == text && !last.patterns.contains(&pattern);
         match out.last_mut().filter(same) {
             Some(last) => last.patterns.push(pattern),
             None => out.push(Written {
-                text: text.clone(),
+                text: text.to_owned(),
                 nth,
                 patterns: vec![pattern],
             }),

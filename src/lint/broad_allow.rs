@@ -146,7 +146,7 @@ fn closes_shells(rule: &Rule) -> bool {
     own.patterns.iter().any(|pattern| match pattern.words.as_slice() {
         [WordPattern::Word(glob)] => glob
             .as_literal()
-            .is_some_and(|name| names::SHELLS.contains(&name.as_str())),
+            .is_some_and(|name| names::SHELLS.contains(&name)),
         _ => false,
     })
 }
@@ -205,12 +205,9 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
         ));
     }
     let name = glob.as_literal()?;
-    let name = path::last(&name).to_owned();
-    let named = |list: &[&str]| list.contains(&name.as_str());
-    let second = rest.first().and_then(|word| match word {
-        WordPattern::Word(glob) => glob.as_literal(),
-        WordPattern::Any => None,
-    });
+    let name = path::last(name);
+    let named = |list: &[&str]| list.contains(&name);
+    let second = rest.first().and_then(WordPattern::literal);
     if named(names::INTERPRETERS) {
         let code = second.as_deref().is_some_and(|word| {
             ["-c", "-e", "-r", "-p", "--eval", "--print", "-lc", "-ic", "-"].contains(&word)

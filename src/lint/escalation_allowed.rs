@@ -68,7 +68,7 @@ fn escalation(pattern: &CommandPattern) -> Option<(String, String)> {
     [format!("{before} {option}"), format!("{before} {option} x"), format!("{before} {option} x y")]
         .iter()
         .filter(|_| reads)
-        .find_map(|line| Some((option.clone(), effects(line)?.1?)))
+        .find_map(|line| Some((option.to_owned(), effects(line)?.1?)))
 }
 
 /// Whether the first command of a line only reads, and what it does that an allow has to name.

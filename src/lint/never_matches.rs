@@ -137,12 +137,9 @@ fn path_fault(path: &PathPattern) -> Option<Fault> {
             help,
         })
     };
-    let literal = |word: &WordPattern| match word {
-        WordPattern::Word(glob) => glob.as_literal(),
-        WordPattern::Any => None,
-    };
-    let words: Vec<Option<String>> = path.components.iter().map(literal).collect();
-    let has = |part: &str| words.iter().any(|word| word.as_deref() == Some(part));
+    let literal = WordPattern::literal;
+    let words: Vec<Option<&str>> = path.components.iter().map(literal).collect();
+    let has = |part: &str| words.contains(&Some(part));
     if let Some(rest) = text.strip_prefix("//") {
         let drive = rest.split_once('/').filter(|(name, _)| name.len() == 1);
         return match drive {
@@ -202,7 +199,7 @@ fn path_fault(path: &PathPattern) -> Option<Fault> {
         );
     }
     let ends = |word: &&str| word.trim() != *word;
-    if let Some(part) = words.iter().flatten().map(String::as_str).find(ends) {
+    if let Some(part) = words.iter().flatten().copied().find(ends) {
         return fault(
             "it asks for a name with a blank at its end",
             format!("write `{}`", text.replace(part, part.trim())),
@@ -270,7 +267,7 @@ fn wrong_tools(room: &Room<'_>, rule: &Rule) -> Option<Finding> {
         Judges::Hosts(_) => (&[Holds::Url, Holds::Shell, Holds::Argv], "contacts a host"),
         _ => return None,
     };
-    let names: Option<Vec<String>> = rule.tools.iter().map(|tool| tool.as_literal()).collect();
+    let names: Option<Vec<&str>> = rule.tools.iter().map(|tool| tool.as_literal()).collect();
     let names = names.filter(|names| !names.is_empty())?;
     let idle = names.iter().all(|name| {
         room.matcher.declaration(name).is_some_and(|declared| {

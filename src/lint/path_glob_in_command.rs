@@ -4,7 +4,7 @@
 use super::Room;
 use super::room::{Pattern, written};
 use crate::finding::Finding;
-use crate::policy::glob::{Glob, Token};
+use crate::policy::glob::{Glob};
 use crate::policy::patterns::{self, CommandPattern, WordPattern};
 use crate::policy::rule::Verdict;
 
@@ -68,6 +68,5 @@ fn path_word(command: &CommandPattern, action: Verdict) -> Option<(String, Strin
 }
 
 fn is_path(glob: &Glob, text: &str) -> bool {
-    let wild = glob.tokens().iter().any(|token| !matches!(token, Token::Char(_)));
-    wild && text.contains('/') && !text.starts_with('-') && !text.contains("://") && !text.contains('=')
+    glob.as_literal().is_none() && text.contains('/') && !text.starts_with('-') && !text.contains("://") && !text.contains('=')
 }

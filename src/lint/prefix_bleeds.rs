@@ -82,17 +82,12 @@ fn told(
 
 /// The literal text before a star at the very end, where it ends in a letter or digit.
 fn bleeding(glob: &Glob) -> Option<String> {
-    let (last, before) = glob.tokens().split_last()?;
+    let tokens = glob.tokens();
+    let (last, before) = tokens.split_last()?;
     if *last != Token::Star || before.is_empty() {
         return None;
     }
-    let name: Option<String> = before
-        .iter()
-        .map(|token| match token {
-            Token::Char(c) => Some(*c),
-            _ => None,
-        })
-        .collect();
+    let name: Option<String> = before.iter().map(Token::char).collect();
     name.filter(|name| name.ends_with(char::is_alphanumeric) && !name.contains('/'))
 }
 
@@ -106,15 +101,9 @@ fn hidden_name(path: &PathPattern) -> Option<String> {
 
 /// The server of `mcp__git*`; none for `mcp__git__*` and for `mcp__*`.
 fn bleeding_server(glob: &Glob) -> Option<String> {
-    let start: String = glob
-        .tokens()
-        .iter()
-        .map_while(|token| match token {
-            Token::Char(c) => Some(*c),
-            _ => None,
-        })
-        .collect();
-    let next = glob.tokens().get(start.chars().count());
+    let tokens = glob.tokens();
+    let start: String = tokens.iter().map_while(Token::char).collect();
+    let next = tokens.get(start.chars().count());
     let server = start.strip_prefix("mcp__")?;
     let name = server.trim_end_matches('_');
     let bleeds = next == Some(&Token::Star) && !name.is_empty() && !server.contains("__");

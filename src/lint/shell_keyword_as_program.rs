@@ -3,7 +3,6 @@
 use super::Room;
 use super::room::{Pattern, written};
 use crate::finding::{Finding, Severity};
-use crate::policy::patterns::WordPattern;
 use crate::policy::rule::Verdict;
 
 const CODE: &str = "shell-keyword-as-program";
@@ -20,12 +19,9 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     for (rule, _) in room.command_rules() {
         for own in written(rule) {
             let keyword = own.patterns.iter().find_map(|pattern| match pattern {
-                Pattern::Command(command) => match command.words.first()? {
-                    WordPattern::Word(glob) => {
-                        glob.as_literal().filter(|name| KEYWORDS.contains(&name.as_str()))
-                    }
-                    WordPattern::Any => None,
-                },
+                Pattern::Command(command) => {
+                    command.words.first()?.literal().filter(|name| KEYWORDS.contains(name))
+                }
                 _ => None,
             });
             let Some(keyword) = keyword else { continue };

@@ -4,7 +4,6 @@ use super::{Room, names};
 use super::room::{Pattern, written};
 use crate::call::tools as canonical;
 use crate::finding::{Finding, Severity};
-use crate::policy::patterns::WordPattern;
 use crate::call::tools::Holds;
 use crate::policy::rule::Verdict;
 
@@ -15,14 +14,11 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (rule, _) in room.command_rules() {
         for own in written(rule) {
-            let names: Option<Vec<String>> = own
+            let names: Option<Vec<&str>> = own
                 .patterns
                 .iter()
                 .map(|pattern| match pattern {
-                    Pattern::Command(command) => match command.words.first()? {
-                        WordPattern::Word(glob) => glob.as_literal(),
-                        WordPattern::Any => None,
-                    },
+                    Pattern::Command(command) => command.words.first()?.literal(),
                     _ => None,
                 })
                 .collect();

@@ -13,7 +13,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut told = Vec::new();
     for (glob, _, source, span) in room.tool_patterns() {
-        let Some(name) = glob.as_literal() else { continue };
+        let Some(name) = glob.as_literal().map(str::to_owned) else { continue };
         let known = room.matcher.declaration(&name).is_some();
         let mistaken = unknown_tool_name::fault(room, &name).is_some() || never_matches::is_no_name(&name);
         if known || name.starts_with("mcp__") || mistaken || told.contains(&name) {

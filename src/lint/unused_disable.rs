@@ -71,7 +71,7 @@ fn meanings(text: &Written<'_>) -> Vec<String> {
     let patterns = text.patterns.iter();
     let meaning = |pattern: &Pattern<'_>| match pattern {
         Pattern::Command(own) => {
-            format!("{:?}", CommandPattern { text: String::new(), ..(*own).clone() })
+            format!("{:?}", CommandPattern { text: "".into(), ..(*own).clone() })
         }
         Pattern::Path(own) => {
             format!("{:?}", PathPattern { text: String::new(), ..(*own).clone() })

@@ -9,7 +9,7 @@ use super::quick::HashMap;
 use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
 use crate::call::path;
 use crate::call::word::Word;
-use crate::policy::glob::{Fit, Glob, Token};
+use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
 use std::collections::BTreeSet;
@@ -52,7 +52,7 @@ impl Item<'_> {
         let role = self.command.and_then(|command| command.roles.get(self.at));
         stance == Stance::Tightens
             && matches!(role, Some(Role::Option | Role::Value))
-            && glob.tokens().first() == Some(&Token::Char('-'))
+            && glob.begins("-")
     }
 }
 
@@ -394,7 +394,7 @@ fn words(
     // Words that stand for one each against a pattern that passes over none are the common case: no table is needed.
     let plain = |word: &WordPattern| match word {
         WordPattern::Any => false,
-        WordPattern::Word(glob) => glob.tokens().first() != Some(&Token::Char('-')),
+        WordPattern::Word(glob) => !glob.begins("-"),
     };
     let simple = !exact && pattern.iter().all(plain);
     let given = sequence.get(start..).unwrap_or_default();
@@ -509,7 +509,7 @@ fn program(
             Stance::Tightens => glob.matches(word, false),
         };
     };
-    if glob.tokens().contains(&Token::Char('/')) {
+    if glob.holds('/') {
         return path_program(glob, text, command, stance, frame);
     }
     match stance {
@@ -754,10 +754,13 @@ fn operands(
     }
 }
 
+/// So many candidates are tried without a look at their further words.
+const FEW: usize = 4;
+
 /// Finds the patterns that may meet a command without trying all: by their literal first words.
 #[derive(Debug, Default)]
 pub struct CommandIndex {
-    /// Program and literal words after it, joined by NUL.
+    /// Program and literal words after it, joined by NUL; for programs with more than a few.
     prefixes: HashMap<String, Vec<usize>>,
     /// Program → all that start with it, for words that are not known.
     programs: HashMap<String, Vec<usize>>,
@@ -772,26 +775,38 @@ impl CommandIndex {
     pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
         self.all.push(owner);
         for pattern in patterns {
-            let literal = |word: &WordPattern| match word {
-                WordPattern::Word(glob) => glob.as_literal(),
-                WordPattern::Any => None,
+            let owners = match program_of(pattern) {
+                None => &mut self.globs,
+                Some(program) => match self.programs.get_mut(program) {
+                    Some(owners) => owners,
+                    None => self.programs.entry(program.to_owned()).or_default(),
+                },
             };
-            let mut words = pattern.words.iter();
-            let Some(program) = words.next().and_then(literal) else {
-                push(&mut self.globs, owner);
+            push(owners, owner);
+        }
+    }
+
+    /// To be called when all were added: programs with many get an index of the words after them.
+    pub fn finish<'a>(&mut self, patterns: impl Fn(usize) -> &'a [CommandPattern]) {
+        for (program, owners) in &self.programs {
+            if owners.len() <= FEW {
                 continue;
-            };
-            let base = path::last(&program).to_owned();
-            push(self.programs.entry(base.clone()).or_default(), owner);
-            let mut key = base;
-            let mut length = 1;
-            for word in words.map_while(literal) {
-                key.push('\0');
-                key.push_str(&word);
-                length += 1;
             }
-            self.longest = self.longest.max(length);
-            push(self.prefixes.entry(key).or_default(), owner);
+            for owner in owners {
+                let own = patterns(*owner).iter();
+                for pattern in own.filter(|own| program_of(own) == Some(program)) {
+                    let mut key = program.clone();
+                    let mut length = 1;
+                    let after = pattern.words.iter().skip(1);
+                    for word in after.map_while(WordPattern::literal) {
+                        key.push('\0');
+                        key.push_str(word);
+                        length += 1;
+                    }
+                    self.longest = self.longest.max(length);
+                    push(self.prefixes.entry(key).or_default(), *owner);
+                }
+            }
         }
     }
 
@@ -823,7 +838,7 @@ impl CommandIndex {
         let Some(all) = self.programs.get(name) else {
             return;
         };
-        if all.len() <= 4 {
+        if all.len() <= FEW {
             return found.extend_from_slice(all);
         }
         let mut keys = vec![name.to_owned()];
@@ -843,6 +858,11 @@ impl CommandIndex {
             keys.iter().for_each(|key| add(key));
         }
     }
+}
+
+/// The program that a pattern names, without its folder; none where it is a glob.
+fn program_of(pattern: &CommandPattern) -> Option<&str> {
+    pattern.words.first()?.literal().map(path::last)
 }
 
 fn push(owners: &mut Vec<usize>, owner: usize) {

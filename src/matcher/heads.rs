@@ -21,7 +21,7 @@ impl Heads {
             };
             let Some(name) = glob.as_literal() else { break };
             head.push('\0');
-            head.push_str(&name);
+            head.push_str(name);
             if !self.0.contains(&head) {
                 self.0.insert(head.clone());
             }

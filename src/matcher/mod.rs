@@ -295,6 +295,16 @@ impl Matcher {
         matcher.unknown_is_default = unknown.unwrap_or(false);
         matcher.sources.sort_by_key(|source| source.name.is_empty());
         matcher.policy = policy;
+        let rules = &matcher.rules;
+        matcher
+            .command_rules
+            .finish(|owner| match rules.get(owner) {
+                Some(Compiled { rule, .. }) => match &rule.judges {
+                    Judges::Commands(own) => &own.patterns,
+                    _ => &[],
+                },
+                None => &[],
+            });
         matcher
     }
 

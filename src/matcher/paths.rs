@@ -7,7 +7,7 @@ use super::located::{Located, Part, Spelling};
 use super::quick::HashMap;
 use crate::call::access::Reach;
 use crate::call::word::Piece;
-use crate::policy::glob::{Fit, Glob, Token};
+use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
 use std::borrow::Cow;
@@ -293,7 +293,7 @@ fn open_fit(parts: &[Part]) -> Fit {
 }
 
 fn starts_hidden(glob: &Glob) -> bool {
-    matches!(glob.tokens().first(), Some(Token::Char('.')))
+    glob.begins(".")
 }
 
 fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
@@ -304,10 +304,7 @@ fn component(word: &WordPattern, part: &Part, fold: bool) -> Fit {
         Part::Known(text) => glob.matches_text(text, fold).into(),
         Part::Pattern(word) => {
             // A shell glob that starts with a wildcard matches no name with a leading dot.
-            let hidden = matches!(
-                glob.tokens().first(),
-                Some(crate::policy::glob::Token::Char('.'))
-            );
+            let hidden = starts_hidden(glob);
             let listed = matches!(word.pieces.first(), Some(Piece::Below(_)));
             match hidden && word.prefix().is_empty() && !listed {
                 true => Fit::No,
@@ -423,7 +420,7 @@ enum Bucket {
 /// The bucket of a pattern, and its key there.
 fn bucket(pattern: &PathPattern) -> (Bucket, String) {
     let literal = |word: &WordPattern| match word {
-        WordPattern::Word(glob) => glob.as_literal().map(|text| fold(&text)),
+        WordPattern::Word(glob) => glob.as_literal().map(fold),
         WordPattern::Any => None,
     };
     if pattern.anchor == Anchor::Name {
@@ -447,7 +444,7 @@ fn name_bucket(word: Option<&WordPattern>) -> (Bucket, String) {
         return (Bucket::Rest, String::new());
     };
     if let Some(text) = glob.as_literal() {
-        return (Bucket::Names, fold(&text));
+        return (Bucket::Names, fold(text));
     }
     let end = glob.literal_end();
     match end.rfind('.') {

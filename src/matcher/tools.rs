@@ -3,7 +3,7 @@
 //! In: the tiers and rules of all layers. Out: for a tool's name its tier, where that stands, and which layers list it.
 
 use super::quick::HashMap;
-use crate::policy::glob::Glob;
+use crate::policy::glob::{Glob, Token};
 use crate::policy::rule::{TierEntry, Verdict};
 
 /// Tool name patterns, by exact name and by literal start.
@@ -19,19 +19,9 @@ impl NameIndex {
     /// Adds a pattern.
     pub fn add(&mut self, glob: &Glob, owner: usize) {
         if let Some(name) = glob.as_literal() {
-            return self.exact.entry(name).or_default().push(owner);
+            return self.exact.entry(name.to_owned()).or_default().push(owner);
         }
-        let start: String = glob
-            .tokens()
-            .iter()
-            .map_while(|token| {
-                if let crate::policy::glob::Token::Char(c) = token {
-                    Some(*c)
-                } else {
-                    None
-                }
-            })
-            .collect();
+        let start: String = glob.tokens().iter().map_while(Token::char).collect();
         if !self.lengths.contains(&start.len()) {
             self.lengths.push(start.len());
         }

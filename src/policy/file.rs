@@ -830,7 +830,7 @@ impl<'a> Reader<'a> {
         for entry in &fields.entries {
             let list = matches!(entry.value.value, Value::List(_))
                 && lists.contains(&entry.key.name.as_str());
-            if list && self.texts(Some(&entry.value)).is_empty() {
+            if list && !names_one(&entry.value) && self.texts(Some(&entry.value)).is_empty() {
                 let told = self.findings.iter().any(|finding| {
                     finding.labels.iter().any(|label| {
                         entry.value.span.start <= label.span.start
@@ -1103,6 +1103,15 @@ const LISTS: [(&str, Verdict); 4] = [
 
 fn some<T>(patterns: Vec<T>) -> Option<Vec<T>> {
     (!patterns.is_empty()).then_some(patterns)
+}
+
+/// Whether a list surely holds something: a text that is no group.
+fn names_one(list: &Node) -> bool {
+    let Value::List(nodes) = &list.value else {
+        return false;
+    };
+    let mut texts = nodes.iter().filter_map(text);
+    texts.any(|text| !text.starts_with('@'))
 }
 
 fn text(node: &Node) -> Option<&str> {

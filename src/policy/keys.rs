@@ -724,8 +724,46 @@ pub fn check(source: &Arc<Source>, root: &Node) -> Vec<Finding> {
         source,
         findings: Vec::new(),
     };
-    checker.table(root, POLICY, "the policy");
+    checker.table(root, POLICY, At::Policy);
     checker.findings
+}
+
+/// Where the checker stands, for messages: written out only where one is told.
+#[derive(Clone, Copy)]
+enum At<'a> {
+    Policy,
+    Rule,
+    /// A key, by its address as far as that can be said in one: `protected.secrets`.
+    Key(&'a At<'a>, &'a str),
+    Entry(&'a At<'a>),
+}
+
+impl std::fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Policy => f.write_str("the policy"),
+            Self::Rule => f.write_str("the rule"),
+            Self::Entry(list) => write!(f, "an entry of {list}"),
+            Self::Key(..) => {
+                f.write_str("`")?;
+                self.address(f)?;
+                f.write_str("`")
+            }
+        }
+    }
+}
+
+impl At<'_> {
+    fn address(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self::Key(outer, name) = self else {
+            return Ok(());
+        };
+        if matches!(outer, Self::Key(..)) {
+            outer.address(f)?;
+            f.write_str(".")?;
+        }
+        f.write_str(name)
+    }
 }
 
 struct Checker<'a> {
@@ -739,8 +777,8 @@ impl Checker<'_> {
         pushed(&mut self.findings, finding)
     }
 
-    fn wrong_type(&mut self, node: &Node, place: &str, wanted: &str) {
-        let message = format!("{place} takes {wanted}, not {}", node.value.kind());
+    fn wrong_type(&mut self, node: &Node, at: At<'_>, wanted: &str) {
+        let message = format!("{at} takes {wanted}, not {}", node.value.kind());
         let label = match &node.value {
             Value::Table(table) => match table.entries.first() {
                 Some(entry) => format!("this is a table that holds `{}`", entry.key.name),
@@ -764,15 +802,15 @@ impl Checker<'_> {
         }
     }
 
-    fn table(&mut self, node: &Node, keys: &'static [Key], place: &str) {
+    fn table(&mut self, node: &Node, keys: &'static [Key], at: At<'_>) {
         let Value::Table(table) = &node.value else {
-            return self.wrong_type(node, place, "a table");
+            return self.wrong_type(node, at, "a table");
         };
         for entry in &table.entries {
             let name = entry.key.name.as_str();
             match keys.iter().find(|key| key.name == name) {
-                Some(key) => self.value(&entry.value, &key.shape, &below(place, name)),
-                None => self.unknown_key(&entry.key, table, keys, place),
+                Some(key) => self.value(&entry.value, &key.shape, At::Key(&at, name)),
+                None => self.unknown_key(&entry.key, table, keys, at),
             }
         }
         for key in keys
@@ -781,7 +819,7 @@ impl Checker<'_> {
         {
             // A whole policy or section is too long to underline: point at its start.
             let span = Span::new(node.span.start, node.span.end.min(node.span.start + 1));
-            let message = format!("{place} lacks `{}`", key.name);
+            let message = format!("{at} lacks `{}`", key.name);
             let help = match key.name {
                 "version" => "write `version = 1` at the top".to_owned(),
                 name => {
@@ -792,7 +830,7 @@ impl Checker<'_> {
                     format!("add `{name}`: {about}")
                 }
             };
-            let span = if place == "the policy" {
+            let span = if matches!(at, At::Policy) {
                 span
             } else {
                 node.span
@@ -801,10 +839,10 @@ impl Checker<'_> {
         }
     }
 
-    fn unknown_key(&mut self, key: &Written, table: &Table, keys: &'static [Key], place: &str) {
+    fn unknown_key(&mut self, key: &Written, table: &Table, keys: &'static [Key], at: At<'_>) {
         let name = key.name.as_str();
         let near = near::nearest(name, keys.iter().map(|key| key.name));
-        let elsewhere = POLICY.iter().any(|key| key.name == name) && place != "the policy";
+        let elsewhere = POLICY.iter().any(|key| key.name == name) && !matches!(at, At::Policy);
         let help = match (near, moved(name)) {
             (None, None) if elsewhere => {
                 format!(
@@ -814,10 +852,10 @@ impl Checker<'_> {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(hint)) => hint.to_owned(),
             (None, None) => {
-                format!("{place} knows {}", list(keys.iter().map(|key| key.name)))
+                format!("{at} knows {}", list(keys.iter().map(|key| key.name)))
             }
         };
-        let message = format!("{place} has no key `{name}`");
+        let message = format!("{at} has no key `{name}`");
         // A key that stands in several places, as in headers, is one table only as long as all say the same.
         let text = &self.source.text;
         let once = text.match_indices(name).count() == 1;
@@ -834,7 +872,7 @@ impl Checker<'_> {
         finding.fix = fix.map(Box::new);
     }
 
-    fn value(&mut self, node: &Node, shape: &'static Shape, place: &str) {
+    fn value(&mut self, node: &Node, shape: &'static Shape, at: At<'_>) {
         match shape {
             Shape::Version => match &node.value {
                 Value::Integer(1) => {}
@@ -843,87 +881,77 @@ impl Checker<'_> {
                     self.error("unsupported-version", node.span, message).help =
                         Some("this acl reads `version = 1`; a newer acl may read more".into());
                 }
-                _ => self.wrong_type(node, place, "the number 1"),
+                _ => self.wrong_type(node, at, "the number 1"),
             },
             Shape::Text => {
                 if !matches!(node.value, Value::Text(_)) {
-                    self.wrong_type(node, place, "text");
+                    self.wrong_type(node, at, "text");
                 }
             }
             Shape::Bool => {
                 if !matches!(node.value, Value::Bool(_)) {
-                    self.wrong_type(node, place, "true or false");
+                    self.wrong_type(node, at, "true or false");
                     if matches!(node.value, Value::Text(_)) {
                         self.advise("write `true` or `false`, without quotes".into());
                     }
                 }
             }
-            Shape::Verdict => self.choice(
-                node,
-                VERDICTS,
-                "unknown-verdict",
-                place,
-                "`allow`, `ask` or `deny`",
-            ),
+            Shape::Verdict => self.choice(node, VERDICTS, "unknown-verdict", at),
             Shape::Choice(words) => {
-                let wanted = joined(
-                    words.iter().copied().filter(|word| *word != "confirm"),
-                    "or",
-                );
                 let code = if words.contains(&"deny") {
                     "unknown-verdict"
                 } else {
                     "wrong-type"
                 };
-                self.choice(node, words, code, place, &wanted);
+                self.choice(node, words, code, at);
             }
-            Shape::Scalar => self.scalar(node, place, "text, a number, true or false"),
+            Shape::Scalar => self.scalar(node, at, "text, a number, true or false"),
             Shape::List(inner) => match &node.value {
                 Value::List(nodes) => nodes
                     .iter()
-                    .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
+                    .for_each(|node| self.value(node, inner, At::Entry(&at))),
                 Value::Text(text) => {
-                    self.wrong_type(node, place, "a list");
+                    self.wrong_type(node, at, "a list");
                     self.advise(format!("write `[\"{text}\"]`"));
                 }
-                _ => self.wrong_type(node, place, "a list"),
+                _ => self.wrong_type(node, at, "a list"),
             },
             Shape::OneOrMany(inner) => match &node.value {
                 Value::List(nodes) => nodes
                     .iter()
-                    .for_each(|node| self.value(node, inner, &format!("an entry of {place}"))),
-                _ => self.value(node, inner, place),
+                    .for_each(|node| self.value(node, inner, At::Entry(&at))),
+                _ => self.value(node, inner, at),
             },
-            Shape::Table(keys) => self.table(node, keys, place),
+            Shape::Table(keys) => self.table(node, keys, at),
             Shape::Map(inner) => match &node.value {
                 Value::Table(table) => {
                     for entry in &table.entries {
-                        self.value(&entry.value, inner, &below(place, &entry.key.name));
+                        self.value(&entry.value, inner, At::Key(&at, &entry.key.name));
                     }
                 }
-                _ => self.wrong_type(node, place, "a table"),
+                _ => self.wrong_type(node, at, "a table"),
             },
             Shape::Conditions => match &node.value {
                 Value::Table(table) => table
                     .entries
                     .iter()
                     .for_each(|entry| self.condition(&entry.value, &entry.key.name)),
-                _ => self.wrong_type(node, place, "a table of conditions"),
+                _ => self.wrong_type(node, at, "a table of conditions"),
             },
             Shape::Entry(keys) => match &node.value {
                 Value::Text(_) => {}
-                Value::Table(_) => self.table(node, keys, "the rule"),
-                _ => self.wrong_type(node, place, "a pattern or a table with `match`"),
+                Value::Table(_) => self.table(node, keys, At::Rule),
+                _ => self.wrong_type(node, at, "a pattern or a table with `match`"),
             },
             Shape::Argument(keys) => match &node.value {
                 Value::Text(_) => {}
                 Value::List(nodes) => nodes
                     .iter()
-                    .for_each(|node| self.value(node, &Shape::Text, place)),
-                Value::Table(_) => self.table(node, keys, place),
+                    .for_each(|node| self.value(node, &Shape::Text, at)),
+                Value::Table(_) => self.table(node, keys, at),
                 _ => self.wrong_type(
                     node,
-                    place,
+                    at,
                     "the name of an argument, a list of names, or a table with `arg`",
                 ),
             },
@@ -931,24 +959,25 @@ impl Checker<'_> {
     }
 
     fn condition(&mut self, node: &Node, name: &str) {
+        let own = At::Key(&At::Rule, name);
         match &node.value {
             Value::List(nodes) => nodes
                 .iter()
-                .for_each(|node| self.scalar(node, &format!("an entry of `{name}`"), "a value")),
+                .for_each(|node| self.scalar(node, At::Entry(&own), "a value")),
             Value::Table(table) => table
                 .entries
                 .iter()
                 .for_each(|entry| self.condition(&entry.value, &entry.key.name)),
-            _ => self.scalar(node, &format!("`{name}`"), "a value or a list of values"),
+            _ => self.scalar(node, own, "a value or a list of values"),
         }
     }
 
-    fn scalar(&mut self, node: &Node, place: &str, wanted: &str) {
+    fn scalar(&mut self, node: &Node, at: At<'_>, wanted: &str) {
         if !matches!(
             node.value,
             Value::Text(_) | Value::Bool(_) | Value::Integer(_) | Value::Float(_)
         ) {
-            self.wrong_type(node, place, wanted);
+            self.wrong_type(node, at, wanted);
         }
     }
 
@@ -957,15 +986,19 @@ impl Checker<'_> {
         node: &Node,
         words: &'static [&'static str],
         code: &'static str,
-        place: &str,
-        wanted: &str,
+        at: At<'_>,
     ) {
+        let wanted = || {
+            let words = words.iter().copied();
+            joined(words.filter(|word| *word != "confirm"), "or")
+        };
         let Value::Text(text) = &node.value else {
-            return self.wrong_type(node, place, wanted);
+            return self.wrong_type(node, at, &wanted());
         };
         if !words.contains(&text.as_str()) {
+            let wanted = wanted();
             let near = near::nearest(text, words.iter().copied());
-            let message = format!("{place} is {wanted}, not `{text}`");
+            let message = format!("{at} is {wanted}, not `{text}`");
             let finding = self.error(code, node.span, message);
             let near = near.or_else(|| meant(text).filter(|word| words.contains(word)));
             finding.help = near.map(|near| format!("did you mean `{near}`?"));
@@ -1003,14 +1036,6 @@ fn meant(word: &str) -> Option<&'static str> {
         "ignore" | "skip" | "none" => "abstain",
         _ => return None,
     })
-}
-
-/// A key of a table by its address, as far as that can be said in one: `protected.secrets`.
-fn below(place: &str, name: &str) -> String {
-    match place.strip_prefix('`') {
-        Some(outer) => format!("`{}.{name}`", outer.trim_end_matches('`')),
-        None => format!("`{name}`"),
-    }
 }
 
 /// "`a`, `b` and `c`".

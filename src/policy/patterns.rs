@@ -3,13 +3,14 @@
 //! In: the text of one list entry. Out: one pattern for each brace alternative, or what is wrong with it.
 //! Matching is `matcher/`'s; nothing here looks at a call.
 
-use super::glob::{Glob, Token};
+use super::glob::{self, Glob, Token};
+use std::sync::Arc;
 
 /// A command pattern: program, then leading words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPattern {
     /// As written.
-    pub text: String,
+    pub text: Arc<str>,
     /// Leading assignments: variable and value.
     pub assignments: Vec<(String, Glob)>,
     /// Program first; never empty.
@@ -23,6 +24,16 @@ pub enum WordPattern {
     Word(Glob),
     /// `**`: any number of words.
     Any,
+}
+
+impl WordPattern {
+    /// The word, where it is written out.
+    pub fn literal(&self) -> Option<&str> {
+        match self {
+            Self::Word(glob) => glob.as_literal(),
+            Self::Any => None,
+        }
+    }
 }
 
 /// Where a path pattern starts.
@@ -122,6 +133,68 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             Some(format!("write `{prefix}`")),
         ));
     }
+    let (assignments, words) = match is_simple(text) {
+        true => {
+            let words = text.split(' ').filter(|word| !word.is_empty());
+            (Vec::new(), words.map(word).collect::<Result<_, _>>()?)
+        }
+        false => any_words(text)?,
+    };
+    // Every word may have alternatives: the pattern is their product.
+    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words.len())];
+    for options in words {
+        if let [option] = options.as_slice() {
+            alternatives
+                .iter_mut()
+                .for_each(|own| own.push(option.clone()));
+            continue;
+        }
+        let with = |before: &Vec<WordPattern>| {
+            let longer = |option: &WordPattern| before.iter().chain([option]).cloned().collect();
+            options.iter().map(longer).collect::<Vec<_>>()
+        };
+        alternatives = alternatives.iter().flat_map(with).collect();
+        if alternatives.len() > 1024 {
+            return Err(("more than 1024 alternatives in braces".into(), None));
+        }
+    }
+    if matches!(
+        alternatives.first().and_then(|words| words.first()),
+        Some(WordPattern::Any)
+    ) {
+        return Err((
+            "a command pattern starts with a program: `*` is any of them".into(),
+            None,
+        ));
+    }
+    let text: Arc<str> = text.into();
+    Ok(alternatives
+        .into_iter()
+        .map(|words| CommandPattern {
+            text: Arc::clone(&text),
+            assignments: assignments.clone(),
+            words,
+        })
+        .collect())
+}
+
+/// Whether a pattern is words and braces, nothing quoted, no glob, no assignment: nearly all are.
+fn is_simple(text: &str) -> bool {
+    let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some_and(|first| !first.contains('=')) && words.all(glob::is_plain)
+}
+
+/// The alternatives of a word in which nothing is quoted.
+fn word(text: &str) -> Result<Vec<WordPattern>, (String, Option<String>)> {
+    let globs = Glob::parse(text).map_err(|why| (about(text, why), None))?;
+    Ok(globs.into_iter().map(WordPattern::Word).collect())
+}
+
+/// The assignments in front of a program, and the alternatives of each word behind them.
+type Read = (Vec<(String, Glob)>, Vec<Vec<WordPattern>>);
+
+/// Reads any pattern.
+fn any_words(text: &str) -> Result<Read, (String, Option<String>)> {
     let mut words = split_words(text)?;
     let mut assignments = Vec::new();
     while let Some((name, value)) = words.first().and_then(assignment) {
@@ -149,11 +222,9 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             ),
         });
     }
-    // Every word may have alternatives: the pattern is their product.
-    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::new()];
-    for word in &words {
+    let alternatives = |word: &Marked| {
         let plain: String = word.iter().map(|(c, _)| *c).collect();
-        let options = match plain.as_str() {
+        Ok(match plain.as_str() {
             "**" if word.iter().all(|(_, quoted)| !quoted) => vec![WordPattern::Any],
             "[" | "[[" => vec![WordPattern::Word(Glob::literal(&plain))],
             _ => Glob::parse_marked(word)
@@ -161,36 +232,10 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
                 .into_iter()
                 .map(WordPattern::Word)
                 .collect(),
-        };
-        alternatives = alternatives
-            .iter()
-            .flat_map(|before| {
-                options
-                    .iter()
-                    .map(move |option| before.iter().cloned().chain([option.clone()]).collect())
-            })
-            .collect();
-        if alternatives.len() > 1024 {
-            return Err(("more than 1024 alternatives in braces".into(), None));
-        }
-    }
-    if matches!(
-        alternatives.first().and_then(|words| words.first()),
-        Some(WordPattern::Any)
-    ) {
-        return Err((
-            "a command pattern starts with a program: `*` is any of them".into(),
-            None,
-        ));
-    }
-    Ok(alternatives
-        .into_iter()
-        .map(|words| CommandPattern {
-            text: text.to_owned(),
-            assignments: assignments.clone(),
-            words,
         })
-        .collect())
+    };
+    let words = words.iter().map(alternatives).collect::<Result<_, _>>()?;
+    Ok((assignments, words))
 }
 
 /// What is wrong with a word, the word in front where the sentence does not hold it.
@@ -385,7 +430,7 @@ fn expand_braces(text: &str) -> Result<Vec<String>, (String, Option<String>)> {
 /// A glob as it is written.
 pub fn spell(glob: &Glob) -> String {
     let mut out = String::new();
-    for token in glob.tokens() {
+    for token in glob.tokens().iter() {
         match token {
             Token::Char(c) if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') => {
                 out.extend(['\\', *c])

@@ -37,7 +37,7 @@ pub fn tiers(both: &Both<'_, '_>) -> Vec<Change> {
         );
         for (_, glob) in globs(side) {
             match glob.as_literal() {
-                Some(name) => drop(names.insert(name)),
+                Some(name) => drop(names.insert(name.to_owned())),
                 None => drop(wild.insert(patterns::spell(glob), glob)),
             }
         }

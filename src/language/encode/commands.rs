@@ -2,7 +2,7 @@
 
 use super::super::shape::Shape;
 use super::globs::{glob, word};
-use crate::policy::glob::{Glob, Token};
+use crate::policy::glob::Glob;
 use crate::policy::patterns::{self, Anchor, CommandPattern, PathPattern, WordPattern};
 
 /// The words that a pattern takes.
@@ -17,7 +17,7 @@ pub fn command(own: &CommandPattern, tightens: bool, exact: bool, sure: bool) ->
             WordPattern::Any => all.push(Shape::parts()),
             WordPattern::Word(glob) => {
                 // Deny and ask look past other options for the option they write.
-                if tightens && !sure && glob.tokens().first() == Some(&Token::Char('-')) {
+                if tightens && !sure && glob.begins("-") {
                     all.push(Shape::parts());
                 }
                 all.push(word(glob, false)?);
@@ -33,13 +33,13 @@ pub fn command(own: &CommandPattern, tightens: bool, exact: bool, sure: bool) ->
 /// Whether a pattern writes its program as a path.
 pub fn writes_path(command: &CommandPattern) -> bool {
     match command.words.first() {
-        Some(WordPattern::Word(glob)) => glob.tokens().contains(&Token::Char('/')),
+        Some(WordPattern::Word(glob)) => glob.holds('/'),
         _ => false,
     }
 }
 
 fn program(own: &Glob, tightens: bool, sure: bool) -> Option<Shape> {
-    if own.tokens().contains(&Token::Char('/')) {
+    if own.holds('/') {
         let paths = patterns::paths(&patterns::spell(own)).ok()?;
         let paths = paths.iter().map(|path| program_path(path, tightens));
         return Some(Shape::Any(paths.collect::<Option<_>>()?));

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 /// A glob; `but` is a character that its wildcards do not take. None where it has too many characters.
 pub fn glob(glob: &Glob, fold: bool, but: Option<char>) -> Option<Shape> {
-    let tokens = glob.tokens().iter();
     let free = || Shape::One {
         negated: true,
         chars: but.into_iter().collect(),
@@ -41,7 +40,7 @@ pub fn glob(glob: &Glob, fold: bool, but: Option<char>) -> Option<Shape> {
         })
     };
     let mut all: Vec<Shape> = Vec::new();
-    for token in tokens {
+    for token in glob.tokens().iter() {
         match (all.last_mut(), token) {
             (Some(Shape::Text(text)), Token::Char(c)) if !fold => text.push(*c),
             _ => all.push(shape(token)?),

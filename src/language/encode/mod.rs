@@ -120,8 +120,8 @@ impl Need<'_> {
         let mut words: Option<Vec<Shape>> =
             globs.iter().map(|own| glob(own, false, None)).collect();
         let option = |glob: &Glob| {
-            let first = glob.tokens().first();
-            !matches!(first, Some(Token::Char(c)) if *c != '-')
+            let first = glob.tokens().first().and_then(Token::char);
+            first.is_none_or(|c| c == '-')
         };
         if !strict && globs.iter().any(option) {
             // An option has other spellings: `-rf`, `--force`.
