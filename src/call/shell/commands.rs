@@ -492,6 +492,7 @@ impl Walker<'_> {
                 launcher: level.launcher,
                 transparent: outcome.transparent,
                 known: outcome.known,
+                open: outcome.open,
                 gitignore: outcome.gitignore,
                 dockerignore: outcome.dockerignore,
                 follows: outcome.follows,
