@@ -4,7 +4,7 @@
 //! JSON lets the call go on. An ask without a user is a deny.
 
 use super::input::Given;
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::call::Mode;
 use crate::policy::rule::Verdict;
@@ -49,6 +49,21 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("Glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("LS", "list", &[("path", Is("path"))]),
     tool("WebFetch", "fetch", &[("url", Is("url"))]),
+    inner("Agent", "agent"),
+    inner("Task", "agent"),
+    inner("TodoWrite", "own"),
+    inner("TaskCreate", "own"),
+    inner("TaskGet", "own"),
+    inner("TaskList", "own"),
+    inner("TaskUpdate", "own"),
+    inner("TaskOutput", "own"),
+    inner("TaskStop", "own"),
+    inner("BashOutput", "own"),
+    inner("KillShell", "own"),
+    inner("AskUserQuestion", "own"),
+    inner("EnterPlanMode", "own"),
+    inner("ExitPlanMode", "own"),
+    inner("ToolSearch", "own"),
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {

@@ -4,7 +4,7 @@
 //! ask ends where there is no person is not documented, so it is asked only with `--interactive`.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::policy::rule::Verdict;
 use Means::{Glob, Is};
@@ -39,6 +39,11 @@ static TOOLS: &[Tool] = &[
     tool("rg", "search", &[("path", Is("path"))]),
     tool("glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("web_fetch", "fetch", &[("url", Is("url"))]),
+    inner("report_intent", "own"),
+    inner("update_todo", "own"),
+    inner("ask_user", "own"),
+    inner("read_bash", "own"),
+    inner("stop_bash", "own"),
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {

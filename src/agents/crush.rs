@@ -4,7 +4,7 @@
 //! without a decision its own permissions count, which let some tools pass, and all of them with `--yolo`.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::call::Mode;
 use Means::{Folder, Glob, Is};
@@ -17,7 +17,7 @@ pub(super) static TERMS: Terms = Terms {
     tools: TOOLS,
     events: ("event", &["PreToolUse"]),
     types: false,
-    silent: "a hook of Crush cannot ask",
+    silent: "A hook of Crush cannot ask",
     samples: &[Sample {
         event: "PreToolUse",
         text: r#"{"event":"PreToolUse","session_id":"selftest","cwd":"FOLDER","tool_name":"bash","tool_input":{"command":"CALL"}}"#,
@@ -43,6 +43,9 @@ static TOOLS: &[Tool] = &[
     tool("glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("ls", "list", &[("path", Is("path"))]),
     tool("fetch", "fetch", &[("url", Is("url"))]),
+    inner("todos", "own"),
+    inner("job_output", "own"),
+    inner("job_kill", "own"),
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {

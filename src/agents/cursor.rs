@@ -4,7 +4,7 @@
 //! exit code 2 stops it. Reading a file can be allowed or denied, not asked about.
 
 use super::input::{Given, Prompts};
-use super::tools::Tool;
+use super::tools::{Tool, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::call::{Args, Call};
 use crate::policy::rule::Verdict;
@@ -34,7 +34,7 @@ pub(super) static TERMS: Terms = Terms {
         Sample {
             event: "beforeReadFile",
             text: r#"{"conversation_id":"selftest","generation_id":"g","hook_event_name":"beforeReadFile","workspace_roots":["FOLDER"],"file_path":"FOLDER/CALL","content":"x","attachments":[]}"#,
-            calls: ["notes.txt", "private/notes.txt", ".env"],
+            calls: ["notes.txt", "private.txt", ".env"],
         },
         Sample {
             event: "beforeMCPExecution",
@@ -49,8 +49,8 @@ pub(super) static TERMS: Terms = Terms {
     hears,
 };
 
-/// Each event is a tool of its own.
-static TOOLS: &[Tool] = &[];
+/// Each event is a tool of its own; MCP tools aside, these are acl's names for them.
+static TOOLS: &[Tool] = &[tool("bash", "bash", &[]), tool("read", "read", &[])];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {
     let roots = given.map.get("workspace_roots").and_then(Value::as_array);

@@ -5,7 +5,7 @@
 //! with `--interactive`.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::call::{Call, Mode};
 use crate::policy::rule::Verdict;
@@ -70,6 +70,8 @@ static TOOLS: &[Tool] = &[
         "fetch",
         &[("prompt", Urls), ("url", Is("url"))],
     ),
+    inner("write_todos", "own"),
+    inner("ask_user", "own"),
 ];
 
 const FOLDERS: &[(&str, Means)] = &[("dir_path", Is("path")), ("path", Is("path"))];

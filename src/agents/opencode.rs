@@ -4,7 +4,7 @@
 //! It cannot ask.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Terms};
 use crate::call::{Call, Mode};
 use Means::{Folder, Glob, Is};
@@ -21,7 +21,7 @@ pub(super) static TERMS: Terms = Terms {
     tools: TOOLS,
     events: ("hook_event_name", &["tool.execute.before"]),
     types: false,
-    silent: "a plugin of opencode cannot ask",
+    silent: "A plugin of opencode cannot ask",
     samples: &[Sample {
         event: "tool.execute.before",
         text: r#"{"hook_event_name":"tool.execute.before","session_id":"selftest","tool_use_id":"call_1","cwd":"FOLDER","tool_name":"bash","tool_input":{"command":"CALL","description":"x"}}"#,
@@ -49,6 +49,10 @@ static TOOLS: &[Tool] = &[
     tool("glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("list", "list", &[("path", Is("path"))]),
     tool("webfetch", "fetch", &[("url", Is("url"))]),
+    inner("task", "agent"),
+    inner("todowrite", "own"),
+    inner("todoread", "own"),
+    inner("question", "own"),
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {

@@ -3,7 +3,8 @@
 //! In: a table, a name and arguments. Out: one call, or several where an argument names several things. What the table
 //! does not name is kept as it is; a tool that it does not name keeps its name.
 
-use crate::call::{Args, Call, path};
+use crate::call::tools::canonical;
+use crate::call::{Args, Call, Mode, path};
 use serde_json::{Map, Value};
 
 /// A tool of an agent.
@@ -45,6 +46,11 @@ pub(super) const fn tool(
     }
 }
 
+/// A tool that does nothing by itself: what it starts is judged on its own, or it stays within the agent.
+pub(super) const fn inner(native: &'static str, canonical: &'static str) -> Tool {
+    tool(native, canonical, &[])
+}
+
 /// More things than any agent names in one call.
 const MOST: usize = 64;
 
@@ -61,10 +67,18 @@ pub(super) fn calls(
     let named = |tool: &str, args: Args| Call {
         tool: tool.to_owned(),
         args,
+        // To plan is to keep lists and to ask.
+        mode: match (base.mode, tool) {
+            (Mode::Plan, "agent" | "own") => Mode::Interactive,
+            (mode, _) => mode,
+        },
         ..base.clone()
     };
     let Some(tool) = tools.iter().find(|tool| tool.native == name) else {
-        return Ok(vec![named(name, args)]);
+        // Of the same name as a canonical one, but not known to be it.
+        let other = canonical(name).and(base.agent.as_ref());
+        let name = other.map_or_else(|| name.to_owned(), |agent| format!("{agent}:{name}"));
+        return Ok(vec![named(&name, args)]);
     };
     // Arguments that are no object are refused where the call is decided.
     let Ok(given) = args.object() else {
