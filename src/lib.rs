@@ -62,6 +62,8 @@ pub mod language;
 
 pub mod report;
 
+pub mod agents;
+
 pub mod cases;
 
 pub mod lint;

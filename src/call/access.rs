@@ -85,6 +85,8 @@ pub struct Command {
     pub follows: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
+    /// It has nothing to do but what is typed into it: a bare shell or interpreter.
+    pub open: bool,
     /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.
     pub scripted: bool,
 }

@@ -69,6 +69,10 @@ static TOOLS: &[Row] = &[
     ("search", &[(Holds::Read, "path", Some("."), true)], true),
     ("list", &[(Holds::Read, "path", Some("."), true)], false),
     ("fetch", &[(Holds::Url, "url", None, false)], false),
+    // A sub-agent, whose calls are judged one by one; and what stays within the agent: its lists, questions to its user,
+    // a look at what it has started.
+    ("agent", &[], false),
+    ("own", &[], false),
 ];
 
 /// The names of the canonical tools.

@@ -82,8 +82,7 @@ pub fn run(options: &Options) -> Answer {
         (Ok(old), Ok(new)) => (old, new),
         (old, new) => {
             let wrong = [old.err(), new.err()].into_iter().flatten().flatten();
-            output::show(&wrong.collect::<Vec<_>>());
-            return Err(Stop::Shown);
+            return Err(Stop::Found(wrong.collect()));
         }
     };
     let changes = changed(&old, &new);

@@ -81,8 +81,7 @@ pub fn run(options: &Options) -> Answer {
     let matcher = options.which.matcher()?;
     let failing = matcher.check_examples();
     if !failing.is_empty() {
-        output::show(&failing);
-        return Err(Stop::Shown);
+        return Err(Stop::Found(failing));
     }
     options.given.declared(&matcher)?;
     options.given.fill(&options.which, &mut call)?;

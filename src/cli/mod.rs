@@ -10,6 +10,7 @@ mod diff;
 mod explain;
 mod fix;
 mod given;
+mod hook;
 mod output;
 mod policies;
 mod schema;
@@ -17,6 +18,7 @@ mod test;
 mod trust;
 mod whereabouts;
 
+use crate::finding::Finding;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 
@@ -39,13 +41,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// What stopped a command: a sentence for stderr, or findings that were shown already.
+/// What stopped a command: a sentence, or findings, both for stderr.
 #[derive(Debug)]
 pub enum Stop {
     /// Said here: what, and what to type.
     Told(String, Option<String>),
-    /// Shown already.
-    Shown,
+    /// What is wrong with a policy.
+    Found(Vec<Finding>),
     /// The reader of the output went away.
     Gone,
 }
@@ -108,6 +110,8 @@ enum Command {
     Decide(Box<decide::Options>),
     /// Say which calls two policies decide differently, with a call for every change
     Diff(diff::Options),
+    /// Answer a hook of an agent: its call on stdin, in its own terms on stdout
+    Hook(Box<hook::Options>),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -141,6 +145,7 @@ pub fn main() -> ExitCode {
         let cli = match Cli::try_parse() {
             Ok(cli) => cli,
             Err(usage) => {
+                hook::drain_if_meant();
                 let _ = usage.print();
                 return if usage.use_stderr() {
                     Exit::Failed
@@ -155,6 +160,7 @@ pub fn main() -> ExitCode {
             Command::Explain(options) => explain::run(&options),
             Command::Decide(options) => decide::run(&options),
             Command::Diff(options) => diff::run(&options),
+            Command::Hook(options) => hook::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),
@@ -169,7 +175,10 @@ pub fn main() -> ExitCode {
                 output::complain(&text, help.as_deref());
                 Exit::Failed
             }
-            Err(Stop::Shown) => Exit::Failed,
+            Err(Stop::Found(findings)) => {
+                output::show(&findings);
+                Exit::Failed
+            }
             Err(Stop::Gone) => Exit::Good,
         }
     });

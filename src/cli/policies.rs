@@ -2,7 +2,7 @@
 //!
 //! In: `--policy`, `--layer`, or neither: the search path. Out: a matcher, or the findings shown.
 
-use super::{Stop, output, trust};
+use super::{Stop, trust};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
 use crate::policy::{self, LayerKind, Policy, Root};
@@ -52,8 +52,26 @@ impl Which {
         folder("--workspace", &current.join(workspace)).map(Some)
     }
 
-    /// The root files of the layers that are meant.
+    /// The root files of the layers that are meant: at least one.
     pub fn roots(&self) -> Result<Vec<Root>, Stop> {
+        let roots = self.found()?;
+        if roots.is_empty() {
+            let start = self.start()?;
+            return Err(Stop::helped(
+                format!("no policy was found for {start}"),
+                "write one to acl.toml (`version = 1` and `extends = [\"acl:recommended\"]` is a start), or give `--policy FILE`",
+            ));
+        }
+        Ok(roots)
+    }
+
+    /// The folder that the search for policies starts from.
+    pub fn start(&self) -> Result<String, Stop> {
+        self.workspace()?.map_or_else(|| self.cwd(), Ok)
+    }
+
+    /// The root files of the layers that are meant, or none where the search finds none.
+    pub fn found(&self) -> Result<Vec<Root>, Stop> {
         let mut roots = Vec::new();
         if let Some(file) = &self.policy {
             roots.push(root(LayerKind::User, file, true)?);
@@ -76,10 +94,7 @@ impl Which {
         if !roots.is_empty() {
             return Ok(roots);
         }
-        let start = match self.workspace()? {
-            Some(workspace) => workspace,
-            None => self.cwd()?,
-        };
+        let start = self.start()?;
         for found in search(Path::new(&start)) {
             let mut root = root(found.kind, &shown(&found.path), true)?;
             if matches!(found.kind, LayerKind::Project | LayerKind::Local) {
@@ -88,16 +103,10 @@ impl Which {
             }
             roots.push(root);
         }
-        if roots.is_empty() {
-            return Err(Stop::helped(
-                format!("no policy was found for {start}"),
-                "write one to acl.toml (`version = 1` and `extends = [\"acl:recommended\"]` is a start), or give `--policy FILE`",
-            ));
-        }
         Ok(roots)
     }
 
-    /// The policies, compiled. Errors are shown on stderr. The process ends after its answer: taking a large policy
+    /// The policies, compiled. The process ends after its answer: taking a large policy
     /// apart again would be a good part of a short run.
     pub fn matcher(&self) -> Result<ManuallyDrop<Matcher>, Stop> {
         compile(self.roots()?).map(ManuallyDrop::new)
@@ -115,14 +124,11 @@ fn folder(option: &str, path: &Path) -> Result<String, Stop> {
     }
 }
 
-/// Loads and compiles; errors are shown on stderr.
+/// Loads and compiles.
 pub fn compile(roots: Vec<Root>) -> Result<Matcher, Stop> {
     match load(roots) {
         Ok(policy) => Ok(Matcher::compile(policy)),
-        Err(findings) => {
-            output::show(&findings);
-            Err(Stop::Shown)
-        }
+        Err(findings) => Err(Stop::Found(findings)),
     }
 }
 
@@ -146,14 +152,11 @@ pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<Finding>> {
     })
 }
 
-/// A root file, read; what is wrong is shown on stderr.
+/// A root file, read.
 pub fn root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Stop> {
     read_root(kind, file, trusted).map_err(|finding| match finding.code {
         "unreadable-file" => Stop::told(finding.message),
-        _ => {
-            output::show(&[*finding]);
-            Stop::Shown
-        }
+        _ => Stop::Found(vec![*finding]),
     })
 }
 

@@ -35,10 +35,7 @@ pub fn run(options: &Options) -> Answer {
     let roots = match options.which.roots() {
         Ok(roots) => roots,
         Err(Stop::Told(text, help)) => {
-            let start = options
-                .which
-                .workspace()?
-                .map_or_else(|| options.which.cwd(), Ok)?;
+            let start = options.which.start()?;
             for (path, why) in lookalikes(Path::new(&start), &[]) {
                 output::result(&format!(
                     "not loaded: {} ({why})
@@ -55,10 +52,7 @@ pub fn run(options: &Options) -> Answer {
         .iter()
         .map(|root| current.join(&root.source.name))
         .collect();
-    let policy = policies::load(roots).map_err(|findings| {
-        output::show(&findings);
-        Stop::Shown
-    })?;
+    let policy = policies::load(roots).map_err(Stop::Found)?;
     let mut out = String::new();
     for layer in &policy.layers {
         let Some((file, extended)) = layer.files.split_first() else {
@@ -83,10 +77,7 @@ pub fn run(options: &Options) -> Answer {
             let _ = writeln!(out, "  disables {name}");
         }
     }
-    let start = options
-        .which
-        .workspace()?
-        .map_or_else(|| options.which.cwd(), Ok)?;
+    let start = options.which.start()?;
     for (path, why) in lookalikes(Path::new(&start), &loaded) {
         let _ = writeln!(out, "not loaded: {} ({why})", policies::shown(&path));
     }

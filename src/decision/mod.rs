@@ -10,7 +10,7 @@ pub mod record;
 mod satisfy;
 pub mod texts;
 
-use crate::call::access::Access;
+use crate::call::access::{Access, Kind};
 use crate::call::accesses;
 use crate::call::files::FileView;
 use crate::call::{Call, Mode, Said};
@@ -236,6 +236,13 @@ pub struct Cleared {
 }
 
 impl Decision {
+    /// A command of the call that stays open for what is typed into it: a shell or an interpreter with nothing to do.
+    pub fn left_open(&self) -> Option<String> {
+        let open = |access: &&Access| matches!(&access.kind, Kind::Command(own) if own.open);
+        let mut accesses = self.judged.iter().map(|judged| &judged.access);
+        accesses.find(open).map(|access| texts::subject(access, ""))
+    }
+
     fn refused(
         call: &Call,
         stage: Stage,

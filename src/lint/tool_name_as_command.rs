@@ -2,6 +2,7 @@
 
 use super::{Room, names};
 use super::room::{Pattern, written};
+use crate::call::programs;
 use crate::call::tools as canonical;
 use crate::finding::{Finding, Severity};
 use crate::call::tools::Holds;
@@ -55,7 +56,8 @@ fn help(tool: &str) -> String {
 
 /// Only names that are hardly a program's: in `CamelCase`, with an underscore, or of a server.
 fn is_tool(room: &Room<'_>, name: &str) -> bool {
-    let unlike = name.contains('_') || name.chars().any(|c| c.is_ascii_uppercase());
+    let unlike = (name.contains('_') || name.chars().any(|c| c.is_ascii_uppercase()))
+        && programs::find(name).is_none();
     let own_tools = room.matcher.tool_names();
     name.starts_with("mcp__")
         || (unlike && (names::foreign(name).is_some() || own_tools.contains(&name)))

@@ -30,7 +30,7 @@ pub fn files(folder: &str, wanted: impl Fn(&str) -> bool + Copy) -> Vec<String> 
 }
 
 /// What a program says that is given `input`.
-pub fn fed(program: &mut Command, input: &str) -> Output {
+pub fn fed(program: &mut Command, input: impl AsRef<[u8]>) -> Output {
     let piped = program
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -38,7 +38,7 @@ pub fn fed(program: &mut Command, input: &str) -> Output {
     let mut child = piped.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // One that fails early reads nothing.
-    let _ = stdin.write_all(input.as_bytes());
+    let _ = stdin.write_all(input.as_ref());
     drop(stdin);
     child.wait_with_output().unwrap()
 }

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on says so by failing"
 )]
 
+mod agents;
 mod cases;
 mod corpus;
 #[cfg(unix)]

@@ -367,6 +367,8 @@ pub enum Set {
     Does(Does),
     /// The words behind `--` are handed to that program.
     Gives(Text),
+    /// It goes on with what is typed into it (`python -i`).
+    Opens,
     /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
     Stop,
     /// What follows are operands.

@@ -376,11 +376,15 @@ impl Walker<'_> {
         let listed = starts.then(|| names::found_by(&found, &outcome)).flatten();
         // Most commands start nothing and change nothing: their words move into the access.
         let kept = (own || starts).then(|| (found.clone(), assignments.clone()));
+        let patch = super::patch::files(&found, input);
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         if outcome.lands {
             self.landings(&outcome, at, env);
         }
         self.effects(&outcome, at, env);
+        if let Some(files) = patch {
+            self.patches(files, at, span, env);
+        }
         // `env PS4='$(rm x)' bash -xc …`: the launcher sets it for what it starts.
         if let Some((found, _)) = &kept {
             for word in found.iter().skip(1) {
@@ -492,6 +496,7 @@ impl Walker<'_> {
                 launcher: level.launcher,
                 transparent: outcome.transparent,
                 known: outcome.known,
+                open: outcome.open,
                 gitignore: outcome.gitignore,
                 dockerignore: outcome.dockerignore,
                 follows: outcome.follows,

@@ -115,6 +115,8 @@ pub struct Outcome {
     pub lands: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
+    /// It has nothing to do but what is typed into it.
+    pub open: bool,
     /// The table knows the program.
     pub known: bool,
     /// Everything it does by itself is reading, or nothing at all; what it starts is judged in its turn.

@@ -19,6 +19,7 @@ mod numbers;
 mod outline;
 mod output;
 mod parse;
+mod patch;
 mod printed;
 mod redirects;
 mod repository;

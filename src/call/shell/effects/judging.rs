@@ -203,6 +203,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
+    out.open = starting::open(&reading, entry, words, stdin, &out.starts);
     let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
     out.gitignore = any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
     out.lands = any(|entry| entry.lands);

@@ -114,6 +114,36 @@ pub(super) fn starts(
     }
 }
 
+/// Whether a shell or an interpreter has nothing to do but what is typed into it, now or in the end.
+pub(super) fn open(
+    reading: &Reading,
+    entry: &Entry,
+    words: &[Word],
+    stdin: Stdin,
+    starts: &[Starts],
+) -> bool {
+    let code = reading
+        .found
+        .iter()
+        .any(|found| found.spec.sets.contains(&Set::End));
+    let typed = |at: &usize| words.get(*at).is_some_and(|word| is_input(word.text()));
+    let bare = stdin == Stdin::None
+        && !code
+        && !reading.sets(Set::NoFirst)
+        && reading.operands.first().is_none_or(typed)
+        && starts.iter().all(|start| *start == Starts::Stdin);
+    let runs = matches!(entry.starts, Start::Shell | Start::Code);
+    runs && !reading.sets(Set::Stop) && (bare || reading.sets(Set::Opens))
+}
+
+/// Whether a file is standard input by another name.
+fn is_input(text: Option<&str>) -> bool {
+    matches!(
+        text,
+        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+    )
+}
+
 /// A shell: `-c SCRIPT`, `-s`, a script file or standard input. Returns how many operands it took.
 fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> usize {
     let first = reading.operands.first().copied();
@@ -127,15 +157,9 @@ fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> 
         }
         return 1;
     }
-    let input = |text: Option<&str>| {
-        matches!(
-            text,
-            Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-        )
-    };
     let text = first.and_then(|at| words.get(at)).map(Word::text);
     match first {
-        Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(input) => {
+        Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(is_input) => {
             if let Some(word) = words.get(at) {
                 judge.value(Slot::of(Kind::Read), word, at, at, true);
             }
@@ -146,7 +170,7 @@ fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> 
             if stdin == Stdin::Fed || reading.sets(Set::Stdin) {
                 judge.starts.push((0, Starts::Stdin));
             }
-            usize::from(text.is_some_and(input))
+            usize::from(text.is_some_and(is_input))
         }
     }
 }
