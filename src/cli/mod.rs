@@ -10,9 +10,11 @@ mod diff;
 mod explain;
 mod fix;
 mod given;
+mod grant;
 mod output;
 mod policies;
 mod schema;
+mod state;
 mod test;
 mod trust;
 mod whereabouts;
@@ -116,6 +118,10 @@ enum Command {
     Trust(trust::Options),
     /// Take that back
     Untrust(trust::Options),
+    /// Remember a yes to a tool's tier or to a rule that asks
+    Grant(Box<grant::Options>),
+    /// List such grants, or take them back
+    Grants(grant::List),
     /// Print the JSON Schema of policy files
     Schema(schema::Options),
     /// Print a completion script for a shell
@@ -159,6 +165,8 @@ pub fn main() -> ExitCode {
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),
             Command::Untrust(options) => trust::untrust(&options),
+            Command::Grant(options) => grant::grant(&options),
+            Command::Grants(options) => grant::list(&options),
             Command::Schema(options) => schema::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),
