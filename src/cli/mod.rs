@@ -2,6 +2,7 @@
 //!
 //! Only here are files, the environment and the terminal touched. Results go to stdout, diagnostics to stderr.
 
+mod audit;
 mod beside;
 mod check;
 mod complete;
@@ -11,6 +12,7 @@ mod explain;
 mod fix;
 mod given;
 mod grant;
+mod log;
 mod output;
 mod policies;
 mod schema;
@@ -122,6 +124,8 @@ enum Command {
     Grant(Box<grant::Options>),
     /// List such grants, or take them back
     Grants(grant::List),
+    /// Show what was decided, from an audit log
+    Log(log::Options),
     /// Print the JSON Schema of policy files
     Schema(schema::Options),
     /// Print a completion script for a shell
@@ -167,6 +171,7 @@ pub fn main() -> ExitCode {
             Command::Untrust(options) => trust::untrust(&options),
             Command::Grant(options) => grant::grant(&options),
             Command::Grants(options) => grant::list(&options),
+            Command::Log(options) => log::run(&options),
             Command::Schema(options) => schema::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),

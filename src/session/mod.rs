@@ -4,5 +4,8 @@
 //! In: the text of a file, a time. Out: grants, lines. No file is touched here, and no clock: that is `cli/state.rs` and
 //! `cli/audit.rs`.
 
+pub mod audit;
 pub mod grants;
+pub mod log;
+pub mod secrets;
 pub mod time;
