@@ -260,7 +260,8 @@ impl<'t> Scan<'t> {
 
     /// A private key: all up to its end.
     fn key(&mut self, rest: &str, end: usize) {
-        let line = rest.lines().next().unwrap_or(rest);
+        // No kind of key has a long name: a long line of such beginnings is not read to its end for each.
+        let line = start(rest, 80).lines().next().unwrap_or_default();
         if !line.contains("PRIVATE KEY") {
             self.at += end;
             return;
