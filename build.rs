@@ -1,6 +1,7 @@
 //! The table of facts about programs, `src/call/programs/*.toml`, becomes static Rust arrays.
 //!
-//! In: those files, and `src/call/variables.toml`. Out: `programs.rs` and, for the tests, `examples.rs` in `OUT_DIR`.
+//! In: those files, `src/call/variables.toml` and `src/session/secrets.toml`. Out: `programs.rs`, `secrets.rs` and, for the
+//! tests, `examples.rs` in `OUT_DIR`.
 //! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
 
 #![allow(
@@ -30,6 +31,9 @@ fn run() -> Result<()> {
     println!("cargo:rerun-if-changed={}", folder.display());
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=src/call/variables.toml");
+    println!("cargo:rerun-if-changed=src/session/secrets.toml");
+    let secrets = secrets(&read(&root.join("src/session/secrets.toml"))?)?;
+    fs::write(out.join("secrets.rs"), secrets).map_err(|e| format!("secrets.rs: {e}"))?;
 
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
         .map_err(|e| format!("{}: {e}", folder.display()))?
@@ -56,6 +60,42 @@ fn run() -> Result<()> {
 fn read(file: &Path) -> Result<Table> {
     let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
     text.parse().map_err(|e| format!("{}: {e}", file.display()))
+}
+
+/// The table of what secrets look like.
+fn secrets(table: &Table) -> Result<String> {
+    let mut code = String::new();
+    for (key, value) in table {
+        let items = list(value, key)?;
+        let pair = |item: &String, sign: &str| {
+            let (left, right) = item.rsplit_once(sign)?;
+            Some((left.to_owned(), right.to_owned()))
+        };
+        let wrong = |item: &String| format!("secrets.toml: `{item}` in `{key}` is not understood");
+        let (kind, items) = match key.as_str() {
+            "shapes" => {
+                let one = |item: &String| {
+                    let (shape, least) = pair(item, " ")?;
+                    Some(format!("({shape:?}, {})", least.parse::<usize>().ok()?))
+                };
+                let all = items.iter().map(|item| one(item).ok_or(wrong(item)));
+                ("(&str, usize)", all.collect::<Result<Vec<_>>>()?)
+            }
+            "examples" => {
+                code += "#[cfg(test)]\n";
+                let one = |item: &String| Some(format!("{:?}", pair(item, " => ")?));
+                let all = items.iter().map(|item| one(item).ok_or(wrong(item)));
+                ("(&str, &str)", all.collect::<Result<Vec<_>>>()?)
+            }
+            "names" | "parts" | "headers" | "pairs" | "before" => {
+                let all = items.iter().map(|item| format!("{item:?}"));
+                ("&str", all.collect())
+            }
+            _ => return Err(format!("secrets.toml: unknown key `{key}`")),
+        };
+        code += &array(&key.to_uppercase(), kind, &items);
+    }
+    Ok(code)
 }
 
 #[derive(Default)]

@@ -68,5 +68,7 @@ pub mod cases;
 
 pub mod lint;
 
+pub mod session;
+
 #[cfg(feature = "cli")]
 pub mod cli;

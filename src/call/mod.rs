@@ -167,6 +167,22 @@ pub struct Grant {
     pub expires_at: Option<i64>,
 }
 
+impl Grant {
+    /// Whether it holds at this time: one that expires does so only while the time is known, and before its end.
+    pub fn alive(&self, now: Option<i64>) -> bool {
+        let begun = match (self.created_at, now) {
+            (Some(start), Some(now)) => start <= now,
+            _ => true,
+        };
+        begun
+            && match (self.expires_at, now) {
+                (None, _) => true,
+                (Some(end), Some(now)) => now < end,
+                (Some(_), None) => false,
+            }
+    }
+}
+
 /// What an outside authority said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

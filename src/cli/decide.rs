@@ -1,5 +1,6 @@
 //! `acl decide`: JSON lines of calls in, JSON lines of records out, in order.
 
+use super::audit::Audit;
 use super::given::Given;
 use super::policies::Which;
 use super::{Answer, Exit, Stop, output};
@@ -8,12 +9,14 @@ use crate::decision;
 use crate::decision::record::Record;
 use clap::Args;
 use std::io::BufRead;
+use std::time::Instant;
 
 /// Options of `acl decide`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   echo '{\"tool\":\"bash\",\"args\":{\"command\":\"git push\"},\"cwd\":\"/w\"}' | acl decide --policy acl:recommended
+  acl decide --audit audit.jsonl --state < calls.jsonl
 
 A line that is no call gives {\"version\":1,\"error\":{…}} in its place; the rest goes on, and the exit code is 2.
 
@@ -23,12 +26,15 @@ pub struct Options {
     which: Which,
     #[command(flatten)]
     given: Given,
+    #[command(flatten)]
+    audit: Audit,
 }
 
 /// Runs it.
 pub fn run(options: &Options) -> Answer {
     let matcher = options.which.matcher()?;
     options.given.declared(&matcher)?;
+    let log = options.audit.log(&matcher)?;
     let mut exit = Exit::Good;
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
@@ -44,7 +50,11 @@ pub fn run(options: &Options) -> Answer {
         let record = match Call::from_json(&line) {
             Ok(mut call) => {
                 options.given.fill(&options.which, &mut call)?;
+                let started = Instant::now();
                 let decision = decision::decide(&matcher, &call, &options.given.view(&call));
+                if let Some(log) = &log {
+                    log.write(&call, &decision, started.elapsed());
+                }
                 serde_json::to_string(&Record::of(&matcher, &call, &decision))
             }
             Err(why) => {

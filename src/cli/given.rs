@@ -2,14 +2,16 @@
 //!
 //! In: options. Out: a [`Call`] with them filled in where it does not say otherwise itself.
 
-use super::Stop;
 use super::policies::Which;
+use super::state::Folder;
+use super::{Stop, grant};
 use crate::call::files::FileView;
 use crate::call::{Approval, Call, Grant, Mode, Said};
 use crate::matcher::Matcher;
 use crate::policy::near;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// What the command line vouches for.
 #[derive(Clone, Debug, Args)]
@@ -41,6 +43,9 @@ pub struct Given {
     /// The time, in milliseconds since 1970
     #[arg(long, value_name = "MS")]
     pub now: Option<i64>,
+    /// Grants kept in a folder count (without DIR: in the user's state folder), at the clock's time unless --now is given
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    pub state: Option<Option<PathBuf>>,
     /// Whether the real file system is looked at
     #[arg(long, value_name = "VIEW", default_value = "real")]
     pub files: Files,
@@ -123,6 +128,9 @@ impl Given {
         call.user = call.user.take().or_else(|| self.user.clone());
         call.session = call.session.take().or_else(|| self.session.clone());
         call.now = call.now.or(self.now);
+        if let Some(folder) = &self.state {
+            grant::give(&Folder::of(folder.as_deref())?, call);
+        }
         Ok(())
     }
 

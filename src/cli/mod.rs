@@ -2,6 +2,7 @@
 //!
 //! Only here are files, the environment and the terminal touched. Results go to stdout, diagnostics to stderr.
 
+mod audit;
 mod beside;
 mod check;
 mod complete;
@@ -10,10 +11,13 @@ mod diff;
 mod explain;
 mod fix;
 mod given;
+mod grant;
 mod hook;
+mod log;
 mod output;
 mod policies;
 mod schema;
+mod state;
 mod test;
 mod trust;
 mod whereabouts;
@@ -120,6 +124,12 @@ enum Command {
     Trust(trust::Options),
     /// Take that back
     Untrust(trust::Options),
+    /// Remember a yes to a tool's tier or to a rule that asks
+    Grant(Box<grant::Options>),
+    /// List such grants, or take them back
+    Grants(grant::List),
+    /// Show what was decided, from an audit log
+    Log(log::Options),
     /// Print the JSON Schema of policy files
     Schema(schema::Options),
     /// Print a completion script for a shell
@@ -165,6 +175,9 @@ pub fn main() -> ExitCode {
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),
             Command::Untrust(options) => trust::untrust(&options),
+            Command::Grant(options) => grant::grant(&options),
+            Command::Grants(options) => grant::list(&options),
+            Command::Log(options) => log::run(&options),
             Command::Schema(options) => schema::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),

@@ -6,7 +6,7 @@ use super::{Color, Stop};
 use crate::finding::Finding;
 use crate::report::human;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 static SETTINGS: OnceLock<(Color, bool)> = OnceLock::new();
 
@@ -56,6 +56,17 @@ pub fn result(text: &str) -> Result<(), Stop> {
 pub fn remark(text: &str) {
     if !settings().1 {
         let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}
+
+/// Prints what went wrong, though the work goes on; with `--quiet` too, as it may change the result. The same again is
+/// not said for every call.
+pub fn warn(text: &str) {
+    static SAID: Mutex<String> = Mutex::new(String::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if *said != text {
+        let _ = writeln!(std::io::stderr(), "warning: {text}");
+        text.clone_into(&mut said);
     }
 }
 

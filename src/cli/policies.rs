@@ -9,6 +9,7 @@ use crate::policy::{self, LayerKind, Policy, Root};
 use crate::presets;
 use crate::source::{self, Format, Source, Span};
 use clap::Args;
+use std::cell::LazyCell;
 use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -95,10 +96,12 @@ impl Which {
             return Ok(roots);
         }
         let start = self.start()?;
+        // Read once, and only where some file needs it.
+        let trusted = LazyCell::new(trust::Trusted::load);
         for found in search(Path::new(&start)) {
             let mut root = root(found.kind, &shown(&found.path), true)?;
             if matches!(found.kind, LayerKind::Project | LayerKind::Local) {
-                root.trusted = trust::is_trusted(&found.path, &root.source.text);
+                root.trusted = trusted.covers(&found.path, &root.source.text);
                 root.folder = Some(found.folder.to_string_lossy().into_owned());
             }
             roots.push(root);

@@ -1,8 +1,9 @@
 //! `acl trust` and `acl untrust`: whether the policy that came with a repository may loosen.
 //!
 //! What is trusted is the file's digest, kept in the user's state folder: a changed file must be trusted again.
-//! A store that cannot be read trusts nothing.
+//! A store that cannot be read, or that others could have written, trusts nothing.
 
+use super::state::Folder;
 use super::{Answer, Exit, Stop, output, policies};
 use crate::call::digest;
 use crate::policy::LayerKind;
@@ -34,7 +35,10 @@ pub fn untrust(options: &Options) -> Answer {
     })
 }
 
+/// Path → digest.
 type Store = BTreeMap<String, String>;
+
+const FILE: &str = "trust.json";
 
 fn change(
     options: &Options,
@@ -47,8 +51,7 @@ fn change(
         .as_ref()
         .map_or(start.clone(), |dir| start.join(dir));
     let found = policies::search(&start);
-    let mut store = load();
-    let mut any = false;
+    let mut changes = Vec::new();
     for found in found
         .iter()
         .filter(|found| matches!(found.kind, LayerKind::Project | LayerKind::Local))
@@ -61,25 +64,55 @@ fn change(
             &policies::shown(&found.path),
             true,
         )?])?;
-        let said = with(&mut store, name(&found.path), &text);
-        output::result(&format!("{}: {said}\n", policies::shown(&found.path)))?;
-        any = true;
+        changes.push((&found.path, text));
     }
-    if !any {
+    if changes.is_empty() {
         return Err(Stop::helped(
             format!("no policy was found for {}", start.display()),
             "a project's policy is acl.toml or .acl/policy.toml",
         ));
     }
-    save(&store)?;
+    let said = Folder::of(None)?.change(FILE, |bytes| {
+        let mut store = parse(bytes.as_deref())
+            .map_err(|why| Stop::helped(why, "delete it, and trust again what you trust"))?;
+        let mut said = String::new();
+        for (path, text) in &changes {
+            let done = with(&mut store, name(path), text);
+            said += &format!("{}: {done}\n", policies::shown(path));
+        }
+        Ok((
+            serde_json::to_string_pretty(&store).unwrap_or_default(),
+            said,
+        ))
+    })?;
+    output::result(&said)?;
     Ok(Exit::Good)
 }
 
-/// Whether this very text of the file was trusted.
-pub fn is_trusted(path: &Path, text: &str) -> bool {
-    load()
-        .get(&name(path))
-        .is_some_and(|trusted| *trusted == digest(text.as_bytes()))
+/// Which texts of which files were trusted.
+#[derive(Debug, Default)]
+pub struct Trusted(Store);
+
+impl Trusted {
+    /// All that the state folder tells. What is not to be believed trusts nothing, and says so.
+    pub fn load() -> Self {
+        let Some(read) = Folder::own().map(|folder| folder.read(FILE)) else {
+            return Self::default();
+        };
+        match read.and_then(|bytes| parse(bytes.as_deref())) {
+            Ok(store) => Self(store),
+            Err(why) => {
+                output::warn(&format!("{why}; no repository's policy is trusted"));
+                Self::default()
+            }
+        }
+    }
+
+    /// Whether this very text of the file was.
+    pub fn covers(&self, path: &Path, text: &str) -> bool {
+        let trusted = self.0.get(&name(path));
+        trusted.is_some_and(|trusted| *trusted == digest(text.as_bytes()))
+    }
 }
 
 fn name(path: &Path) -> String {
@@ -89,30 +122,10 @@ fn name(path: &Path) -> String {
         .into_owned()
 }
 
-fn file() -> Option<PathBuf> {
-    Some(policies::state_folder()?.join("trust.json"))
-}
-
-fn load() -> Store {
-    file()
-        .and_then(|file| std::fs::read(file).ok())
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default()
-}
-
-fn save(store: &Store) -> Result<(), Stop> {
-    let file = file().ok_or_else(|| {
-        Stop::helped("there is no state folder", "set `HOME` or `XDG_STATE_HOME`")
-    })?;
-    let failed =
-        |why: std::io::Error| Stop::told(format!("cannot write `{}`: {why}", file.display()));
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+fn parse(bytes: Option<&[u8]>) -> Result<Store, String> {
+    match bytes {
+        Some(bytes) => serde_json::from_slice(bytes)
+            .map_err(|why| format!("`{FILE}` of the state folder cannot be read: {why}")),
+        None => Ok(Store::new()),
     }
-    let text = serde_json::to_string_pretty(store).unwrap_or_default();
-    // Written beside and moved into place, so that a reader never sees half a file.
-    let beside = file.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, &file))
-        .map_err(failed)
 }

@@ -88,7 +88,7 @@ fn cleared(
             (None, Some(_)) => tier,
             (None, None) => false,
         };
-        of_tool && matter && grant.user == call.user && alive(grant, call.now)
+        of_tool && matter && grant.user == call.user && grant.alive(call.now)
     };
     let session = |grant: &Grant| grant.session.is_some() && grant.session == call.session;
     if call.grants.iter().filter(serves).any(session) {
@@ -103,18 +103,4 @@ fn cleared(
         return Some((Basis::Grant, None, Some("global")));
     }
     (tier && call.mode == Mode::Bypass).then_some((Basis::Mode, None, None))
-}
-
-/// A grant that expires is alive only while the time is known and before its end.
-fn alive(grant: &Grant, now: Option<i64>) -> bool {
-    let begun = match (grant.created_at, now) {
-        (Some(start), Some(now)) => start <= now,
-        _ => true,
-    };
-    begun
-        && match (grant.expires_at, now) {
-            (None, _) => true,
-            (Some(end), Some(now)) => now < end,
-            (Some(_), None) => false,
-        }
 }

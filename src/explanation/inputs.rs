@@ -50,16 +50,20 @@ pub struct UsedFact {
     pub given: bool,
 }
 
+/// What identifies a policy: layer, trust and text of all its files.
+pub fn policy(matcher: &Matcher) -> String {
+    let layers = matcher.policy.layers.iter();
+    let identity = layers.flat_map(|layer| {
+        let one = |text| serde_json::json!([layer.kind.name(), layer.trusted, text]);
+        layer.files.iter().map(move |file| one(&file.source.text))
+    });
+    digest(Value::from_iter(identity).to_string().as_bytes())
+}
+
 pub fn inputs(matcher: &Matcher, call: &Call, decision: &Decision) -> Inputs {
     let mut files = Vec::new();
-    let mut identity = Vec::new();
     for layer in &matcher.policy.layers {
         for (at, file) in layer.files.iter().enumerate() {
-            identity.push(serde_json::json!([
-                layer.kind.name(),
-                layer.trusted,
-                file.source.text
-            ]));
             let ignored = layer.ignored.iter().filter(|_| at == 0);
             files.push(PolicyFile {
                 layer: layer.kind.name(),
@@ -87,7 +91,7 @@ pub fn inputs(matcher: &Matcher, call: &Call, decision: &Decision) -> Inputs {
     }
     facts.sort_by(|a, b| a.name.cmp(&b.name));
     Inputs {
-        policy: digest(Value::Array(identity).to_string().as_bytes()),
+        policy: policy(matcher),
         files,
         call: call.digest(),
         facts,

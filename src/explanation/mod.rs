@@ -21,7 +21,7 @@ use crate::policy::rule::{Place, Verdict};
 use crate::source::Span;
 
 pub use clearing::{Unused, Voucher, Way};
-pub use inputs::{Inputs, PolicyFile, UsedFact};
+pub use inputs::{Inputs, PolicyFile, UsedFact, policy};
 pub use lookalike::{Letter, Lookalike};
 pub use near::Near;
 pub use trace::{State, Step};

@@ -21,6 +21,8 @@ mod picture;
 mod sarif;
 pub mod schema;
 #[cfg(feature = "cli")]
+pub mod table;
+#[cfg(feature = "cli")]
 mod wording;
 
 #[cfg(feature = "cli")]

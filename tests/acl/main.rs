@@ -30,4 +30,5 @@ mod schema;
 mod shell;
 mod shell_bounds;
 mod shell_laws;
+mod state;
 mod transcripts;

@@ -1,0 +1,204 @@
+//! The audit log as a file: a line for each decision, by many processes at once.
+//!
+//! A line is one write at the end of the file, under a lock beside it; a line that a killed process left half written
+//! stays as it is, and the next starts on a line of its own. A full file becomes `FILE.1`. What cannot be logged is told
+//! and changes no decision.
+
+use super::state::{clock, locked, private};
+use super::{Stop, output};
+use crate::call::Call;
+use crate::decision::Decision;
+use crate::explanation;
+use crate::matcher::Matcher;
+use crate::session::audit::Entry;
+use crate::session::secrets::Secrets;
+use clap::Args;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where and how decisions are logged.
+#[derive(Clone, Debug, Args)]
+pub struct Audit {
+    /// Log each decision to this file: a JSON object a line, secrets masked, for `acl log`
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+    /// How large the log may get before it becomes FILE.1
+    #[arg(long, value_name = "SIZE", default_value = "10M", value_parser = size, requires = "audit")]
+    audit_size: u64,
+    /// How many such older logs are kept
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "audit")]
+    audit_keep: u32,
+    /// Mask more: PIN for the values of such names, acme_* for such words; `off` masks nothing (repeatable)
+    #[arg(long, value_name = "WORD", requires = "audit")]
+    audit_mask: Vec<String>,
+}
+
+/// How long to wait for another acl that writes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// `500K`, `10M`, `1G`, or bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        Some(number) => (number, text.chars().next_back()),
+        None => (text, None),
+    };
+    let unit: u64 = match unit {
+        Some('K') => 1 << 10,
+        Some('M') => 1 << 20,
+        Some('G') => 1 << 30,
+        _ => 1,
+    };
+    let number = number.parse::<u64>().ok().filter(|number| *number > 0);
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| format!("`{text}` is no size: write `500K`, `10M` or `1G`"))
+}
+
+/// A log that is written to.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    size: u64,
+    keep: u32,
+    secrets: Secrets,
+    policy: String,
+}
+
+impl Audit {
+    /// The log of what this policy decides, where one is wanted.
+    pub fn log(&self, matcher: &Matcher) -> Result<Option<Log>, Stop> {
+        let Some(path) = &self.audit else {
+            return Ok(None);
+        };
+        let secrets = Secrets::with(&self.audit_mask);
+        Ok(Some(Log {
+            path: path.clone(),
+            size: self.audit_size,
+            keep: self.audit_keep,
+            secrets: secrets.map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))?,
+            policy: explanation::policy(matcher),
+        }))
+    }
+}
+
+impl Log {
+    /// Writes the line of a decision that took so long.
+    pub fn write(&self, call: &Call, decision: &Decision, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let time = call.now.unwrap_or_else(clock);
+        let entry = Entry::of(call, decision, &self.policy, &self.secrets, time, micros);
+        if let Err(why) = self.append(&entry.line()) {
+            let path = self.path.display();
+            output::warn(&format!("the decision was not logged to `{path}`: {why}"));
+        }
+    }
+
+    fn append(&self, line: &str) -> std::io::Result<()> {
+        // A named pipe would wait for a reader.
+        if fs::metadata(&self.path).is_ok_and(|found| !found.is_file()) {
+            return Err(std::io::Error::other("it is no regular file"));
+        }
+        let written = locked(&lock_of(&self.path), PATIENCE, || {
+            self.rotate(line.len() as u64)?;
+            add(&self.path, line)
+        })?;
+        // Somebody sleeps on the lock. An appended write is whole on its own.
+        written.unwrap_or_else(|| add(&self.path, line))
+    }
+
+    /// Makes room for a line: `FILE` becomes `FILE.1`, `FILE.1` becomes `FILE.2`, and the last one goes.
+    fn rotate(&self, more: u64) -> std::io::Result<()> {
+        let full = fs::metadata(&self.path)
+            .is_ok_and(|found| found.len() > 0 && found.len() + more > self.size);
+        if !full {
+            return Ok(());
+        }
+        let mut to = older(&self.path, self.keep);
+        for number in (0..self.keep).rev() {
+            let from = match number {
+                0 => self.path.clone(),
+                number => older(&self.path, number),
+            };
+            match fs::rename(&from, &to) {
+                Err(why) if why.kind() != ErrorKind::NotFound => return Err(why),
+                _ => to = from,
+            }
+        }
+        match self.keep {
+            0 => fs::remove_file(&self.path),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Adds a line, below what a killed process may have left.
+fn add(path: &Path, line: &str) -> std::io::Result<()> {
+    let mut file = private().read(true).append(true).create(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    match last {
+        [b'\n'] => file.write_all(line.as_bytes()),
+        _ => file.write_all(format!("\n{line}").as_bytes()),
+    }
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn older(path: &Path, number: u32) -> PathBuf {
+    beside(path, &format!(".{number}"))
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    beside(path, ".lock")
+}
+
+/// The files of a log, the oldest first; opened at once, so that none is turned away meanwhile.
+pub fn files(path: &Path) -> std::io::Result<Vec<(PathBuf, File)>> {
+    let open = || {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let own = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+            + ".";
+        let names = match fs::read_dir(folder) {
+            Ok(names) => names.flatten().map(|entry| entry.file_name()),
+            Err(why) if why.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(why) => return Err(why),
+        };
+        let numbers = names.filter_map(|name| name.to_str()?.strip_prefix(&own)?.parse().ok());
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.sort_unstable();
+        let older = numbers.iter().rev().map(|number| older(path, *number));
+        let mut files = Vec::new();
+        for path in older.chain(std::iter::once(path.to_path_buf())) {
+            match File::open(&path) {
+                Ok(file) => files.push((path, file)),
+                Err(why) if why.kind() == ErrorKind::NotFound => {}
+                Err(why) => return Err(why),
+            }
+        }
+        Ok(files)
+    };
+    // Who may only read the log has no lock to take.
+    match fs::metadata(lock_of(path)) {
+        Ok(_) => match locked(&lock_of(path), PATIENCE, open) {
+            Ok(Some(files)) => files,
+            _ => open(),
+        },
+        Err(_) => open(),
+    }
+}

@@ -1,0 +1,195 @@
+//! The audit log's line for one decision: who, what, when, what became of it and why. JSON, version 1.
+//!
+//! In: a call, its decision, what is a secret. Out: an [`Entry`]. The names are those of the record where it has them.
+//! Arguments are masked and long ones cut: `call` tells whether they are the ones that were decided.
+
+use super::secrets::Secrets;
+use crate::call::Call;
+use crate::decision::Decision;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The version of a line; it moves on a breaking change.
+pub const VERSION: u32 = 1;
+
+/// How long the arguments may be together, in bytes.
+const LONGEST: usize = 256 * 1024;
+
+/// One decision. What is not known of the call is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// [`VERSION`].
+    pub version: u32,
+    /// When, in milliseconds since 1970.
+    pub time: i64,
+    /// The agent that proposed the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Whom it was made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The call's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// The arguments, masked; none where they are no object, or too long.
+    #[serde(default)]
+    pub args: Option<Map<String, Value>>,
+    /// How many places of the arguments are not as they were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub masked: usize,
+    /// The digest of the call as it was.
+    pub call: String,
+    /// The folder that it was made in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The workspace, where it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The mode.
+    pub mode: String,
+    /// The verdict.
+    pub action: String,
+    /// What it rests on.
+    pub basis: String,
+    /// The rule, tier or authority that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The keys of all reasons of an ask or a deny.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// What was cleared, and by what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cleared: Vec<Cleared>,
+    /// The policy's digest.
+    pub policy: String,
+    /// How long deciding took, in microseconds.
+    pub micros: u64,
+}
+
+/// An obligation that was cleared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// Its key.
+    pub key: String,
+    /// By what.
+    pub by: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands in a reference"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Entry {
+    /// The entry of a decision that was made at a time, under a policy of that digest, and took so long.
+    pub fn of(
+        call: &Call,
+        decision: &Decision,
+        policy: &str,
+        secrets: &Secrets,
+        time: i64,
+        micros: u64,
+    ) -> Self {
+        let (args, mut masked) = match call.args.object() {
+            Ok(args) => {
+                let (args, masked) = secrets.arguments(args);
+                let fits = serde_json::to_string(&args).is_ok_and(|text| text.len() <= LONGEST);
+                match fits {
+                    true => (Some(args), masked),
+                    false => (None, masked + 1),
+                }
+            }
+            Err(_) => (None, 0),
+        };
+        // A key may hold a path, and whatever stands in it.
+        let mut key = |key: &str| secrets.text(key, &mut masked);
+        let reasons = decision
+            .reasons
+            .iter()
+            .map(|reason| key(&reason.key))
+            .collect();
+        let cleared = decision.cleared.iter().map(|cleared| Cleared {
+            key: key(&cleared.key),
+            by: cleared.by.name().to_owned(),
+        });
+        let cleared = cleared.collect();
+        let rule = decision.decided_by.as_ref().map(|by| key(&by.rule));
+        Self {
+            version: VERSION,
+            time,
+            agent: call.agent.clone(),
+            session: call.session.clone(),
+            user: call.user.clone(),
+            id: call.id.clone(),
+            tool: call.tool.clone(),
+            args,
+            masked,
+            call: call.digest(),
+            cwd: call.cwd.clone(),
+            workspace: call.workspace.clone(),
+            mode: call.mode.name().to_owned(),
+            action: decision.action.name().to_owned(),
+            basis: decision.basis.name().to_owned(),
+            rule,
+            reasons,
+            cleared,
+            policy: policy.to_owned(),
+            micros,
+        }
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// Why it is none.
+    pub fn parse(line: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Of {
+            version: u32,
+        }
+        let of: Of = serde_json::from_slice(line).map_err(|why| why.to_string())?;
+        match of.version {
+            VERSION => serde_json::from_slice(line).map_err(|why| why.to_string()),
+            other => Err(format!(
+                "it is of version {other}, and this acl reads {VERSION}"
+            )),
+        }
+    }
+
+    /// The line, with its end.
+    pub fn line(&self) -> String {
+        // Texts, numbers and JSON: it can always be written.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    /// What decided, or what the decision rests on where nothing has a name. Paths outside are one.
+    pub fn ground(&self) -> &str {
+        let rule = self.rule.as_deref().unwrap_or(&self.basis);
+        match rule.split_once(':') {
+            Some((ground @ "outside-workspace", _)) => ground,
+            _ => rule,
+        }
+    }
+
+    /// What the call was about, in one text: the command, path or URL, else all arguments.
+    pub fn subject(&self) -> String {
+        let Some(args) = &self.args else {
+            return String::new();
+        };
+        let mut texts = args.values().filter_map(Value::as_str);
+        let named = ["command", "path", "file_path", "filePath", "url"];
+        let named = named.iter().find_map(|name| args.get(*name)?.as_str());
+        match (named, texts.next(), args.len()) {
+            (Some(text), _, _) | (None, Some(text), 1) => text.to_owned(),
+            _ => serde_json::to_string(args).unwrap_or_default(),
+        }
+    }
+}

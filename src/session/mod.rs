@@ -1,0 +1,11 @@
+//! What is kept between calls: grants, and a log of what was decided. A decision knows nothing of it: who asks for one
+//! hands in the grants that hold.
+//!
+//! In: the text of a file, a time. Out: grants, lines. No file is touched here, and no clock: that is `cli/state.rs` and
+//! `cli/audit.rs`.
+
+pub mod audit;
+pub mod grants;
+pub mod log;
+pub mod secrets;
+pub mod time;

@@ -1,0 +1,437 @@
+//! Secrets in the arguments of a call, masked for the log: shapes, names, headers, URLs, private keys.
+//!
+//! In: a text, or arguments. Out: the same with `***` in the place of what looks like a secret, and how many there were.
+//! The table is `secrets.toml`. It errs towards masking, but it knows only what it knows: a log is not for everybody's eyes.
+//! One pass from left to right: what is read ahead is read once more at most.
+
+use crate::call::glob::Glob;
+use serde_json::{Map, Value};
+
+include!(concat!(env!("OUT_DIR"), "/secrets.rs"));
+
+/// What stands in the place of a secret.
+const MASK: &str = "***";
+
+/// How long a text of an argument may be in the log, in bytes.
+const LONGEST: usize = 16 * 1024;
+
+/// What is masked: the table, and more of one's own.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    shapes: Vec<(Glob, usize)>,
+    names: Vec<String>,
+    off: bool,
+}
+
+impl Secrets {
+    /// The table with more: `PIN` is a name whose value is secret, `acme_*` the shape of a secret word. `off` masks nothing.
+    ///
+    /// # Errors
+    /// A shape that cannot be read.
+    pub fn with(more: &[String]) -> Result<Self, String> {
+        let mut all = Self {
+            shapes: Vec::new(),
+            names: NAMES.iter().map(|name| (*name).to_owned()).collect(),
+            off: false,
+        };
+        for (shape, least) in SHAPES {
+            all.shape(shape, least)?;
+        }
+        for word in more {
+            match word.as_str() {
+                "off" => all.off = true,
+                shape if shape.contains(['*', '?', '[']) => all.shape(shape, 0)?,
+                name => all.names.push(plain(name)),
+            }
+        }
+        Ok(all)
+    }
+
+    fn shape(&mut self, shape: &str, least: usize) -> Result<(), String> {
+        let globs = Glob::parse(shape).map_err(|why| format!("`{shape}`: {why}"))?;
+        self.shapes
+            .extend(globs.into_iter().map(|glob| (glob, least)));
+        Ok(())
+    }
+
+    /// The arguments of a call as they may be logged, and how many places were masked or cut.
+    pub fn arguments(&self, args: &Map<String, Value>) -> (Map<String, Value>, usize) {
+        let mut args = args.clone();
+        let mut count = 0;
+        for (name, value) in &mut args {
+            self.member(name, value, &mut count);
+        }
+        (args, count)
+    }
+
+    fn member(&self, name: &str, value: &mut Value, count: &mut usize) {
+        if !self.off && !matches!(value, Value::Null | Value::Bool(_)) && self.is_secret(name) {
+            *value = MASK.into();
+            *count += 1;
+        } else {
+            self.value(value, count);
+        }
+    }
+
+    fn value(&self, value: &mut Value, count: &mut usize) {
+        match value {
+            Value::String(text) => *text = self.text(text, count),
+            Value::Array(values) => {
+                // A list of words: the one behind an option is its value.
+                let mut option: Option<String> = None;
+                for value in values {
+                    let word = value.as_str().filter(|word| word.starts_with('-'));
+                    let word = word.map(str::to_owned);
+                    match option.take() {
+                        Some(option) if word.is_none() => self.member(&option, value, count),
+                        _ => self.value(value, count),
+                    }
+                    option = word;
+                }
+            }
+            Value::Object(map) => {
+                for (name, value) in map {
+                    self.member(name, value, count);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A text as it may be logged; counts what was masked or cut.
+    pub fn text(&self, text: &str, count: &mut usize) -> String {
+        // What is cut off is looked at for a while, so that no half of a secret is left that nothing knows.
+        let mut out = start(text, 2 * LONGEST).to_owned();
+        if !self.off {
+            let mut scan = Scan {
+                secrets: self,
+                text: &out,
+                at: 0,
+                kept: 0,
+                quote: None,
+                out: String::new(),
+                count: 0,
+            };
+            scan.run();
+            *count += scan.count;
+            out = scan.out;
+        }
+        if text.len() > LONGEST {
+            out = format!("{}… of {} bytes", start(&out, LONGEST), text.len());
+            *count += 1;
+        }
+        out
+    }
+
+    /// Whether the value of this name is a secret.
+    fn is_secret(&self, name: &str) -> bool {
+        if name.len() > 128 {
+            return false;
+        }
+        let last = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let last = last.rsplit(['_', '-', '.']).next().unwrap_or(last);
+        let plain = plain(name);
+        PARTS.iter().any(|part| last.eq_ignore_ascii_case(part))
+            || HEADERS
+                .iter()
+                .any(|header| header.eq_ignore_ascii_case(name))
+            || self.names.iter().any(|own| plain.ends_with(own.as_str()))
+    }
+}
+
+/// The start of a text, whole characters.
+fn start(text: &str, longest: usize) -> &str {
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// A name without case, separators and a number at its end.
+fn plain(name: &str) -> String {
+    let kept = name.chars().filter(|c| !['_', '-', '.'].contains(c));
+    let plain: String = kept.map(|c| c.to_ascii_lowercase()).collect();
+    plain
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .to_owned()
+}
+
+/// One pass over a text.
+struct Scan<'t> {
+    secrets: &'t Secrets,
+    text: &'t str,
+    at: usize,
+    /// All before it is written.
+    kept: usize,
+    /// The quotes that `at` is within, as far as one can tell: they end with the line.
+    quote: Option<char>,
+    out: String,
+    count: usize,
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || ['_', '-', '.'].contains(&c)
+}
+
+impl<'t> Scan<'t> {
+    fn run(&mut self) {
+        while let Some(c) = self.rest().chars().next() {
+            if is_word(c) {
+                self.word();
+            } else if self.rest().starts_with("://") {
+                self.at += 3;
+                self.authority();
+            } else {
+                match (c, self.quote) {
+                    ('\n', _) => self.quote = None,
+                    ('\'' | '"', None) => self.quote = Some(c),
+                    (c, Some(quote)) if c == quote => self.quote = None,
+                    _ => {}
+                }
+                self.at += c.len_utf8();
+            }
+        }
+        self.out += self.text.get(self.kept..).unwrap_or_default();
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Masks from here so many bytes.
+    fn mask(&mut self, length: usize) {
+        if length > 0 {
+            self.out += self.text.get(self.kept..self.at).unwrap_or_default();
+            self.out += MASK;
+            self.at += length;
+            self.kept = self.at;
+            self.count += 1;
+        }
+    }
+
+    fn word(&mut self) {
+        let rest = self.rest();
+        let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        if word.starts_with("-----BEGIN") {
+            return self.key(rest, end);
+        }
+        if let Some(before) = BEFORE.iter().find(|before| rest.starts_with(**before)) {
+            self.at += before.len();
+            let secret = self.value(false);
+            return self.mask(secret);
+        }
+        let shape =
+            |(glob, least): &(Glob, usize)| word.len() >= *least && glob.matches_text(word, false);
+        if self.secrets.shapes.iter().any(shape) {
+            return self.mask(end);
+        }
+        self.at += end;
+        let option = word.starts_with('-');
+        if option && PAIRS.contains(&word) && after.starts_with([' ', '=']) {
+            self.at += 1;
+            let value = self.value(false);
+            let name = self.rest().get(..value).and_then(|value| value.find(':'));
+            if let Some(name) = name {
+                self.at += name + 1;
+                self.mask(value - name - 1);
+            }
+            return;
+        }
+        if !self.secrets.is_secret(word) {
+            return;
+        }
+        let header = HEADERS
+            .iter()
+            .any(|header| header.eq_ignore_ascii_case(word));
+        if let Some(sign) = assigned(after) {
+            self.at += sign;
+            let value = self.value(header);
+            self.mask(value);
+        } else if option && after.starts_with([' ', '\t']) {
+            self.at += after.len() - after.trim_start_matches([' ', '\t']).len();
+            if !self.rest().starts_with('-') {
+                let value = self.value(false);
+                self.mask(value);
+            }
+        }
+    }
+
+    /// A private key: all up to its end.
+    fn key(&mut self, rest: &str, end: usize) {
+        // No kind of key has a long name: a long line of such beginnings is not read to its end for each.
+        let line = start(rest, 80).lines().next().unwrap_or_default();
+        if !line.contains("PRIVATE KEY") {
+            self.at += end;
+            return;
+        }
+        let head = line.rfind("-----").map_or(end, |at| (at + 5).max(end));
+        self.at += head;
+        let body = rest.get(head..).unwrap_or_default();
+        let body = body.find("-----END").unwrap_or(body.len());
+        self.mask(body);
+    }
+
+    /// `user:secret@` of a URL.
+    fn authority(&mut self) {
+        let rest = self.rest();
+        let end = rest
+            .find(|c: char| c.is_whitespace() || "/?#'\"`<>\\".contains(c))
+            .unwrap_or(rest.len());
+        let authority = rest.get(..end).unwrap_or_default();
+        let Some((user, _)) = authority.rsplit_once('@') else {
+            return;
+        };
+        if let Some((name, secret)) = user.split_once(':') {
+            self.at += name.len() + 1;
+            self.mask(secret.len());
+        }
+    }
+
+    /// How long the value is that starts here. One that only names a variable or a command is none.
+    fn value(&self, header: bool) -> usize {
+        let rest = self.rest();
+        if is_reference(rest.strip_prefix('"').unwrap_or(rest)) {
+            return 0;
+        }
+        if header {
+            let stop =
+                |c| c == '\n' || self.quote.map_or(c == '"' || c == '\'', |quote| c == quote);
+            return rest.find(stop).unwrap_or(rest.len());
+        }
+        let mut within = None;
+        let mut escaped = false;
+        for (at, c) in rest.char_indices() {
+            let ends = match within {
+                _ if escaped => {
+                    escaped = false;
+                    false
+                }
+                Some(quote) => {
+                    escaped = c == '\\' && quote == '"';
+                    if c == quote {
+                        within = None;
+                    }
+                    false
+                }
+                None if c == '\\' => {
+                    escaped = true;
+                    false
+                }
+                // The quotes that all of this stands in end here, unless they open the value.
+                None if (c == '"' || c == '\'') && (at == 0 || self.quote != Some(c)) => {
+                    within = Some(c);
+                    false
+                }
+                None => c.is_whitespace() || "\"'`&;|<>(),}".contains(c),
+            };
+            if ends {
+                return at;
+            }
+        }
+        rest.len()
+    }
+}
+
+/// How long the sign of an assignment is, with what stands around it: `=`, `: `, `": `, ` => `.
+fn assigned(after: &str) -> Option<usize> {
+    let rest = after.trim_start_matches('\\');
+    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+    if let Some(value) = rest
+        .strip_prefix('=')
+        .filter(|value| !value.starts_with(['=', '~', '>']))
+    {
+        return Some(after.len() - value.len());
+    }
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let value = [":=", "=>", ":", "= "]
+        .into_iter()
+        .find_map(|sign| rest.strip_prefix(sign))?;
+    Some(after.len() - value.trim_start_matches([' ', '\t']).len())
+}
+
+/// `$NAME`, `${NAME}`, `$(command)`.
+fn is_reference(value: &str) -> bool {
+    let name = value.strip_prefix('$').and_then(|rest| rest.chars().next());
+    name.is_some_and(|c| c == '{' || c == '(' || c == '_' || c.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXAMPLES, Secrets};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn masked(text: &str) -> String {
+        Secrets::with(&[]).unwrap().text(text, &mut 0)
+    }
+
+    #[test]
+    fn the_examples_of_the_table() {
+        let wrong: Vec<String> = EXAMPLES
+            .iter()
+            .filter(|(text, want)| masked(text) != *want)
+            .map(|(text, want)| format!("{text}\n  wanted {want}\n  got    {}", masked(text)))
+            .collect();
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn by_the_names_of_arguments() {
+        let args = json!({
+            "command": "x --token a", "apiKey": "k", "nested": [{"password": 7, "max_tokens": 5}],
+            "argv": ["x", "--token", "a", "--verbose", "b"], "secret": null, "token": {"value": "x"},
+        });
+        let (args, count) = Secrets::with(&[])
+            .unwrap()
+            .arguments(args.as_object().unwrap());
+        assert_eq!(
+            serde_json::Value::Object(args),
+            json!({
+                "command": "x --token ***", "apiKey": "***", "nested": [{"password": "***", "max_tokens": 5}],
+                "argv": ["x", "--token", "***", "--verbose", "b"], "secret": null, "token": "***",
+            })
+        );
+        assert_eq!(count, 5);
+    }
+
+    #[test]
+    fn more_and_off() {
+        let with = |more: &[&str], text: &str| {
+            let more: Vec<String> = more.iter().map(|word| (*word).to_owned()).collect();
+            Secrets::with(&more).unwrap().text(text, &mut 0)
+        };
+        assert_eq!(
+            with(&["acme_*", "TAN"], "acme_1 MY_TAN=4 x"),
+            "*** MY_TAN=*** x"
+        );
+        assert_eq!(with(&["off"], "TOKEN=a"), "TOKEN=a");
+        assert!(Secrets::with(&["[".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let mut count = 0;
+        let text = Secrets::with(&[])
+            .unwrap()
+            .text(&"ü ".repeat(20_000), &mut count);
+        assert!(text.len() < 17_000 && text.ends_with("… of 60000 bytes"));
+        assert_eq!(count, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_secret_behind_its_name_never_shows(
+            before in "[a-z '\"\\\\]{0,12}", quote in "['\"]?", secret in "QZ[a-zA-Z0-9]{6,12}", after in "[a-z '\"&]{0,12}",
+        ) {
+            let text = format!("{before} API_TOKEN={quote}{secret}{quote} {after}");
+            prop_assert!(!masked(&text).contains(&secret), "{text}: {}", masked(&text));
+        }
+
+        #[test]
+        fn any_text_can_be_masked(text in "(token|--password|://|:|=|@|'|\"|\\\\| |-----BEGIN PRIVATE KEY|[a-zü$]|\n){0,40}") {
+            masked(&text);
+        }
+    }
+}
