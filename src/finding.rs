@@ -51,7 +51,7 @@ macro_rules! errors {
 errors! {
     "contradicting-options" "duplicate-id" "duplicate-key" "extends-cycle" "failing-example" "group-cycle"
     "invalid-pattern" "list-with-first-match" "missing-key" "syntax" "unknown-disable" "unknown-fact" "unknown-group"
-    "unknown-key" "unknown-placeholder" "unknown-verdict" "unreadable-file" "unsupported-version" "wrong-type"
+    "unknown-key" "unknown-placeholder" "unknown-source" "unknown-verdict" "unreadable-file" "unsupported-version" "wrong-type"
 }
 
 /// A place in a file, with what is to be seen there.

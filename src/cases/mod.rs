@@ -2,12 +2,13 @@
 //!
 //! In: the source of a case file. Out: [`Cases`], or every error at once; and for a case and a matcher, [`Ran`]: the
 //! decision and how it differs from what was wanted. `read.rs` reads, `expect.rs` compares, `snapshot.rs` is the text
-//! of whole decisions, `mutants.rs` says what no case holds. Opens no file: whoever runs a case loads the policies it names.
+//! of whole decisions, `strange.rs` says what a case names that no policy declares, `mutants.rs` what no case holds. Opens no file: whoever runs a case loads the policies it names.
 
 mod expect;
 pub mod mutants;
 mod read;
 pub mod snapshot;
+mod strange;
 
 use crate::call::Call;
 use crate::call::files::FileView;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use expect::{Expect, Failure};
 pub use read::read;
+pub use strange::{Kind, Name};
 
 /// Where a case is set that does not say it: its working directory, and so its workspace. Never the machine's own.
 pub const WORKSPACE: &str = "/workspace";
@@ -50,6 +52,8 @@ pub struct Case {
     pub under: Placed<Under>,
     /// What must become of it; none: a snapshot says so.
     pub expect: Option<Expect>,
+    /// The facts and sources it names.
+    pub names: Vec<Name>,
     /// Where it stands.
     pub place: Place,
 }

@@ -4,7 +4,7 @@
 //! spellings become one tree first; of a JSON line every place is the whole line.
 //! Refuses: unknown keys, a case without a policy, two cases of one name, a file without cases.
 
-use super::{Case, Cases, Expect, HOME, Under, WORKSPACE, one_line};
+use super::{Case, Cases, Expect, HOME, Kind, Name, Under, WORKSPACE, one_line};
 use crate::call::{Call, strict_json};
 use crate::decision::Basis;
 use crate::finding::{Finding, pushed};
@@ -253,6 +253,7 @@ impl Reader<'_> {
                 Some(expect) => expect,
                 None => None,
             },
+            names: names(table),
             place: Place {
                 source: Arc::clone(self.source),
                 span: node.span,
@@ -433,6 +434,37 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The facts and sources that a case names.
+fn names(case: &Table) -> Vec<Name> {
+    let keys = |of: &str| {
+        let table = case.get(of).and_then(|node| node.value.as_table());
+        table.into_iter().flat_map(|table| &table.entries)
+    };
+    let named = |kind| {
+        move |entry: &Entry| Name {
+            kind,
+            name: Placed {
+                value: entry.key.name.clone(),
+                span: entry.key.span,
+            },
+        }
+    };
+    let expect = case.get("expect").and_then(|node| node.value.as_table());
+    let wanted = expect.and_then(|expect| {
+        let node = expect.get("source")?;
+        Some(Name {
+            kind: Kind::Source,
+            name: Placed {
+                value: node.value.as_text()?.to_owned(),
+                span: node.span,
+            },
+        })
+    });
+    let facts = keys("facts").map(named(Kind::Fact));
+    let sources = keys("verdicts").map(named(Kind::Source));
+    facts.chain(sources).chain(wanted).collect()
 }
 
 /// What serde_json says, without the place that the snippet shows.

@@ -134,21 +134,34 @@ impl Given {
         Ok(())
     }
 
-    /// Whether the policy declares every fact that is given: one that it does not would only be overlooked.
+    /// Whether the policy declares every fact and source that is given: a slip would only be overlooked.
     pub fn declared(&self, matcher: &Matcher) -> Result<(), Stop> {
-        for fact in &self.fact {
-            let (name, value) = pair("--fact", fact)?;
-            if matcher.declared_facts().any(|declared| declared == name) {
-                continue;
+        let facts: Vec<&str> = matcher.declared_facts().collect();
+        let sources: Vec<&str> = matcher.sources.iter().map(|own| &*own.name).collect();
+        let all = [
+            ("--fact", &self.fact, "fact", facts),
+            ("--verdict", &self.verdict, "source", sources),
+        ];
+        for (option, given, what, known) in all {
+            for text in given {
+                let (name, value) = pair(option, text)?;
+                if known.contains(&name) {
+                    continue;
+                }
+                let help = match near::nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{option} {near}={value}`?"),
+                    None if what == "fact" => {
+                        format!("declare what the host tells: `{name} = {{}}` under `[facts]`")
+                    }
+                    None => {
+                        format!("declare who is asked: `name = \"{name}\"` under `[[sources]]`")
+                    }
+                };
+                return Err(Stop::helped(
+                    format!("`{option} {text}`: the policy declares no {what} `{name}`"),
+                    help,
+                ));
             }
-            let help = match near::nearest(name, matcher.declared_facts()) {
-                Some(near) => format!("did you mean `--fact {near}={value}`?"),
-                None => format!("declare what the host tells: `{name} = {{}}` under `[facts]`"),
-            };
-            return Err(Stop::helped(
-                format!("`--fact {fact}`: the policy declares no fact `{name}`"),
-                help,
-            ));
         }
         Ok(())
     }

@@ -386,6 +386,12 @@ impl Run<'_> {
                 self.unloaded(path);
                 continue;
             };
+            let strange = case.strange(&under.matcher);
+            if !strange.is_empty() {
+                output::show(&strange);
+                self.unloaded(path);
+                continue;
+            }
             let ran = case.run(&under.matcher);
             if weighed {
                 under.ran.push((case.clone(), ran.decision.clone()));

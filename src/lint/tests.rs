@@ -1,6 +1,7 @@
 //! Every page is a test: its `fail` blocks yield the code, its `pass` blocks do not. And: files on disk = registry.
 
 use super::*;
+use crate::cases;
 use crate::policy::{LayerKind, Policy, Root};
 use crate::presets;
 use crate::source::{Format, Source};
@@ -181,20 +182,36 @@ fn pages_are_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a page's block is told; files that it extends are not there, but for itself.
-fn errors(format: Format, text: &str) -> Vec<Finding> {
-    let source = Source::new("acl.toml", text.as_bytes().to_vec(), Some(format)).unwrap();
-    let source = Arc::new(source);
-    let root = root(LayerKind::User, &source);
-    let loaded = crate::policy::load(vec![root], &|name, _| match name.strip_prefix("acl:") {
-        Some(preset) => presets::find(preset),
-        None if name == "acl.toml" => Ok(Arc::clone(&source)),
-        None => Err("there is no such file".into()),
-    });
-    match loaded {
-        Ok(policy) => Matcher::compile(policy).check_examples(),
-        Err(findings) => findings,
+/// What a page's block is told, a policy or a case file; files that it extends are not there, but for itself.
+fn errors(block: &Block, page: &[Block]) -> Vec<Finding> {
+    let checked = |source: &Arc<Source>| {
+        let root = root(LayerKind::User, source);
+        let loaded = crate::policy::load(vec![root], &|name, _| match name.strip_prefix("acl:") {
+            Some(preset) => presets::find(preset),
+            None if name == "acl.toml" => Ok(Arc::clone(source)),
+            None => Err("there is no such file".into()),
+        });
+        loaded.map(Matcher::compile)
+    };
+    if !block.text.contains("[[case]]") {
+        return match checked(&block.source("acl.toml")) {
+            Ok(matcher) => matcher.check_examples(),
+            Err(findings) => findings,
+        };
     }
+    let cases = match cases::read(&block.source("acl.cases.toml")) {
+        Ok(cases) => cases.cases,
+        Err(findings) => return findings,
+    };
+    let strange = cases.iter().map(|case| {
+        let cases::Under::Policy(name) = &case.under.value else {
+            panic!("one policy is enough");
+        };
+        let named = |block: &&Block| block.role == Role::File(name.clone());
+        let policy = page.iter().find(named).expect("the policy of the case");
+        case.strange(&checked(&policy.source(name)).expect("a sound policy"))
+    });
+    strange.flatten().collect()
 }
 
 #[test]
@@ -222,10 +239,7 @@ fn pages_of_errors_are_true() {
         assert!(shown(&blocks).any(|(_, fails)| !fails), "{code}: pass");
         for (block, fails) in shown(&blocks) {
             let text = &block.text;
-            let mut told: Vec<&str> = errors(block.format, text)
-                .iter()
-                .map(|own| own.code)
-                .collect();
+            let mut told: Vec<&str> = errors(block, &blocks).iter().map(|own| own.code).collect();
             told.dedup();
             let wanted = if fails { vec![*code] } else { Vec::new() };
             assert_eq!(told, wanted, "{text}");

@@ -61,6 +61,7 @@ fn all_hold() {
             let matcher = matchers
                 .entry(case.under.value.clone())
                 .or_insert_with(|| matcher(&file, &case.under.value));
+            assert_eq!(case.strange(matcher), [], "{file}: {}", case.name);
             let outcome = case.run(matcher);
             ran += 1;
             if !outcome.failures.is_empty() {

@@ -2,6 +2,7 @@
 //! that suffice to mend it: those are snapshots, beside the files.
 
 use crate::disk;
+use acl::cases::{self, Case};
 use acl::finding::Finding;
 use acl::matcher::Matcher;
 use acl::policy::LayerKind;
@@ -16,15 +17,34 @@ fn check(file: &str) -> Vec<Finding> {
         Ok(source) => Arc::new(source),
         Err(finding) => return vec![finding],
     };
+    if file.contains(".cases.") {
+        return match cases::read(&source) {
+            Ok(cases) => cases
+                .cases
+                .iter()
+                .flat_map(|case| strange(file, case))
+                .collect(),
+            Err(findings) => findings,
+        };
+    }
     match disk::load(vec![disk::root(LayerKind::User, source)]) {
         Ok(policy) => Matcher::compile(policy).check_examples(),
         Err(findings) => findings,
     }
 }
 
+/// What a case names that its policy does not declare.
+fn strange(file: &str, case: &Case) -> Vec<Finding> {
+    let roots = case
+        .under
+        .value
+        .roots(|name| disk::source(&disk::beside(file, name)));
+    case.strange(&Matcher::compile(disk::load(roots.unwrap()).unwrap()))
+}
+
 #[test]
 fn invalid() {
-    let files: Vec<String> = disk::files("tests/policies/invalid", disk::is_policy)
+    let files: Vec<String> = disk::files("tests/policies/invalid", |name| name.ends_with("ml"))
         .into_iter()
         .filter(|file| !file.contains("/with/"))
         .collect();
