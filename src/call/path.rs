@@ -11,8 +11,12 @@ const FOLDERS: usize = 128;
 
 /// The last name of a path, slashes at its end aside; empty for `/`.
 pub fn last(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
+    // Byte by byte: most are short, and have no slash at all.
+    let bytes = path.as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    let own = bytes.get(..end).unwrap_or_default();
+    let start = own.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    path.get(start..end).unwrap_or_default()
 }
 
 /// An absolute path without `.`, `..` and doubled slashes; `..` at the top stays at the top. The kernel's other names

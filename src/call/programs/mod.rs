@@ -396,7 +396,7 @@ pub fn find(name: &str) -> Option<&'static Program> {
     let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let bare = bare.strip_suffix('-').unwrap_or(bare);
     let version = name.get(bare.len()..).unwrap_or("");
-    let found = exact(bare).filter(|_| !version.is_empty())?;
+    let found = (!version.is_empty()).then(|| exact(bare)).flatten()?;
     // `python3`, `node20`, but not `rm2`: that is some other program.
     let interpreter = matches!(found.entry.starts, Start::Code | Start::Shell);
     (interpreter || version.contains(['.', '-'])).then_some(found)

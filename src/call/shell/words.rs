@@ -375,18 +375,14 @@ impl<'e> Expander<'e> {
             Body::Apart(tree) => (&**tree, &tree.list),
         };
         let reads = !spelling.starts_with(['<', '>']);
-        let printed = reads
-            .then(|| printed::of_list(tree, list, self.env))
-            .flatten();
-        let names = || {
-            let names = names::of_list(tree, list, self.env)?;
-            (!names::ends_with_nul(&names)).then_some(names)
-        };
-        if let Some(word) = printed {
+        let stages = reads.then(|| names::stages(tree, list, self.env)).flatten();
+        let stages = stages.as_deref().unwrap_or_default();
+        let names = || names::of_stages(stages).filter(|names| !names::ends_with_nul(names));
+        if let Some(word) = printed::of_stages(stages, self.env) {
             self.known(&word, quoted, spelling);
             self.splits |=
                 self.splitting && !quoted && matches!(word.pieces.as_slice(), [Piece::Hash]);
-        } else if let Some(names) = reads.then(names).flatten() {
+        } else if let Some(names) = names() {
             for piece in names.split(self.splitting && !quoted).pieces {
                 self.piece(piece);
             }
@@ -395,7 +391,7 @@ impl<'e> Expander<'e> {
             // A process substitution becomes the path of a pipe.
             self.text("/dev/fd/");
             self.piece(Piece::Digits);
-        } else if reads && numbers::prints_number(tree, list, self.env) {
+        } else if numbers::prints_number(stages, self.env) {
             self.piece(Piece::Number);
             self.splits |= self.splitting && !quoted;
         } else {
