@@ -238,7 +238,7 @@ impl Glob {
             return self.matches_text(text, fold).into();
         }
         // Any text at all.
-        if let [Piece::Unknown(_)] = word.pieces.as_slice() {
+        if let [Piece::Unknown(_)] = &*word.pieces {
             let every = !self.tokens.is_empty() && self.tokens.iter().all(|t| *t == Token::Star);
             return if every { Fit::Must } else { Fit::MayUnknown };
         }

@@ -448,16 +448,16 @@ fn listed(patterns: &[Text], name: &str) -> bool {
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => match end.strip_suffix('*') {
-            Some(middle) if start.is_empty() => name.contains(middle),
-            _ => {
-                name.len() >= start.len() + end.len()
-                    && name.starts_with(start)
-                    && name.ends_with(end)
-            }
-        },
+    let Some(star) = pattern.bytes().position(|byte| byte == b'*') else {
+        return pattern == name;
+    };
+    let (start, end) = pattern.split_at(star);
+    let end = end.get(1..).unwrap_or_default();
+    match end.strip_suffix('*') {
+        Some(middle) if start.is_empty() => name.contains(middle),
+        _ => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
     }
 }
 

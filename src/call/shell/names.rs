@@ -381,14 +381,12 @@ fn line_end(pattern: &str) -> Option<&str> {
 }
 
 /// Names of which the end is known too, unless it is already.
-fn ending(names: Word, end: Option<&str>) -> Word {
+fn ending(mut names: Word, end: Option<&str>) -> Word {
     match (names.pieces.last(), end) {
-        (Some(Piece::Below(_)), Some(end)) => Word {
-            pieces: [names.pieces.as_slice(), &[Piece::Text(end.to_owned())]].concat(),
-            ..names
-        },
-        _ => names,
+        (Some(Piece::Below(_)), Some(end)) => names.pieces.push(Piece::Text(end.to_owned())),
+        _ => {}
     }
+    names
 }
 
 /// The words of a simple command whose output goes where it is looked for.
@@ -399,7 +397,7 @@ pub(super) fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Wor
 
 /// The program that words start, by its name as written: no function and no alias of that name stands before it.
 pub(super) fn program<'t>(tree: &'t Tree, raws: &[Raw], env: &Env) -> Option<&'t str> {
-    let [Part::Text(span)] = raws.first()?.parts.as_slice() else {
+    let [Part::Text(span)] = &*raws.first()?.parts else {
         return None;
     };
     let name = tree.of(*span);
@@ -431,7 +429,7 @@ fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Stage> {
     inner.within += 1;
     let mut found = Vec::with_capacity(raws.len());
     for raw in raws {
-        found.append(&mut words::words(tree, raw, &mut inner));
+        words::words(tree, raw, &mut inner, &mut found);
     }
     let fed = command.redirects.iter().all(|redirect| {
         tree.of(redirect.span).starts_with('2')

@@ -57,7 +57,7 @@ impl Walker<'_> {
         }
         let mut args: Vec<Word> = Vec::new();
         for raw in raws.iter().skip(1) {
-            args.append(&mut words::words(tree, raw, &mut inner));
+            words::words(tree, raw, &mut inner, &mut args);
         }
         match program {
             "cat" if args.iter().all(|word| word.text() == Some("-")) => {
