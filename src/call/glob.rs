@@ -290,11 +290,10 @@ impl Glob {
             return self.matches_text(text, fold).into();
         }
         // Any text at all.
-        if let [Piece::Unknown(_)] = word.pieces.as_slice() {
-            return if self.is_star() {
-                Fit::Must
-            } else {
-                Fit::MayUnknown
+        if let [Piece::Unknown(_)] = &*word.pieces {
+            return match self.is_star() {
+                true => Fit::Must,
+                false => Fit::MayUnknown,
             };
         }
         let end = match word.pieces.last() {
@@ -761,7 +760,7 @@ mod tests {
     #[test]
     fn words_that_are_not_known() {
         let word = |pieces: &[Piece]| Word {
-            pieces: pieces.to_vec(),
+            pieces: pieces.iter().cloned().collect(),
             ..Word::default()
         };
         let text = |text: &str| Piece::Text(text.into());

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod accesses;
+pub mod few;
 pub mod files;
 pub mod glob;
 pub mod path;

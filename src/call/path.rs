@@ -1,5 +1,6 @@
 //! Paths as text: absolute, normalised, without looking at any file.
 
+use super::few::Few;
 use super::word::{Piece, Word};
 
 /// The longest path that Linux takes, in bytes (`limits.h`).
@@ -11,8 +12,18 @@ const FOLDERS: usize = 128;
 
 /// The last name of a path, slashes at its end aside; empty for `/`.
 pub fn last(path: &str) -> &str {
-    let path = path.trim_end_matches('/');
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
+    // Byte by byte: most are short, and have no slash at all.
+    let bytes = path.as_bytes();
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != b'/')
+        .map_or(0, |at| at + 1);
+    let own = bytes.get(..end).unwrap_or_default();
+    let start = own
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(0, |at| at + 1);
+    path.get(start..end).unwrap_or_default()
 }
 
 /// An absolute path without `.`, `..` and doubled slashes; `..` at the top stays at the top. The kernel's other names
@@ -96,12 +107,12 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
             let mut start = String::with_capacity(folder.len() + 1 + word.prefix().len());
             start.push_str(folder);
             start.push('/');
-            vec![Piece::Text(start)]
+            Few::One(Piece::Text(start))
         }
-        None => vec![
+        None => Few::List(vec![
             Piece::Unknown("the working directory".into()),
             Piece::Text("/".into()),
-        ],
+        ]),
     };
     for piece in &word.pieces {
         match (pieces.last_mut(), piece) {
@@ -135,29 +146,30 @@ pub fn is_too_long(word: &Word) -> bool {
 
 /// A word split at its slashes.
 pub fn components(word: &Word) -> Vec<Word> {
-    let mut out: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut out = Vec::new();
+    let mut last = Word {
+        span: word.span,
+        ..Word::default()
+    };
     for piece in &word.pieces {
         match piece {
             Piece::Text(text) => {
                 for (index, part) in text.split('/').enumerate() {
                     if index > 0 {
-                        out.push(Vec::new());
+                        let next = Word {
+                            span: word.span,
+                            ..Word::default()
+                        };
+                        out.push(std::mem::replace(&mut last, next));
                     }
-                    if let Some(last) = out.last_mut() {
-                        last.push(Piece::Text(part.to_owned()));
-                    }
+                    last.pieces.add(Piece::Text(part.to_owned()));
                 }
             }
-            piece => {
-                if let Some(last) = out.last_mut() {
-                    last.push(piece.clone());
-                }
-            }
+            piece => last.pieces.push(piece.clone()),
         }
     }
-    out.into_iter()
-        .map(|pieces| Word::of(pieces, word.span))
-        .collect()
+    out.push(last);
+    out
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A word is **known** (constant text), a **pattern** (a shell glob: a set of names) or **unknown**
 //! (an expansion nobody can compute, with its literal fragments kept).
 
+use super::few::Few;
 use crate::source::Span;
 
 /// A part of a word.
@@ -59,11 +60,22 @@ pub enum Links {
     Followed,
 }
 
+impl Few<Piece> {
+    /// Adds one at the end: an empty text is none, and adjacent texts are one.
+    pub fn add(&mut self, piece: Piece) {
+        match (self.last_mut(), piece) {
+            (_, Piece::Text(text)) if text.is_empty() => {}
+            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (_, piece) => self.push(piece),
+        }
+    }
+}
+
 /// A word: its pieces and where it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Word {
     /// The parts, in order; adjacent texts are merged, no text is empty. No parts: the empty word.
-    pub pieces: Vec<Piece>,
+    pub pieces: Few<Piece>,
     /// Its bytes in the outermost command line (empty span for a tool's argument).
     pub span: Span,
     /// An unquoted expansion nobody can compute stands in it: it may become several words, or none.
@@ -74,10 +86,9 @@ impl Word {
     /// A constant.
     pub fn known(text: impl Into<String>, span: Span) -> Self {
         let text = text.into();
-        let pieces = if text.is_empty() {
-            Vec::new()
-        } else {
-            vec![Piece::Text(text)]
+        let pieces = match text.is_empty() {
+            true => Few::default(),
+            false => Few::One(Piece::Text(text)),
         };
         Self {
             pieces,
@@ -88,14 +99,8 @@ impl Word {
 
     /// A word of these parts; adjacent texts are merged, empty ones dropped.
     pub fn of(parts: impl IntoIterator<Item = Piece>, span: Span) -> Self {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for part in parts {
-            match (pieces.last_mut(), part) {
-                (_, Piece::Text(text)) if text.is_empty() => {}
-                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
-                (_, part) => pieces.push(part),
-            }
-        }
+        let mut pieces = Few::default();
+        parts.into_iter().for_each(|part| pieces.add(part));
         Self {
             pieces,
             span,
@@ -106,7 +111,7 @@ impl Word {
     /// Something that cannot be computed, shown as `spelling`.
     pub fn unknown(spelling: impl Into<String>, span: Span, splits: bool) -> Self {
         Self {
-            pieces: vec![Piece::Unknown(spelling.into())],
+            pieces: Few::One(Piece::Unknown(spelling.into())),
             span,
             splits,
         }
@@ -114,7 +119,7 @@ impl Word {
 
     /// The constant text, where the word is known.
     pub fn text(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
+        match &*self.pieces {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
@@ -146,7 +151,7 @@ impl Word {
 
     /// The same word, where whoever reads the names splits them at blanks, or does not.
     pub fn split(mut self, at_blanks: bool) -> Self {
-        for piece in &mut self.pieces {
+        for piece in self.pieces.iter_mut() {
             if let Piece::Below(listed) = piece {
                 listed.split = at_blanks;
             }

@@ -165,10 +165,10 @@ pub fn grant(options: &Options) -> Answer {
         let matter = match Matter::parse(what) {
             Some(matter) => matter,
             None => {
-                if matcher.is_none() {
-                    matcher = Some(options.which.matcher()?);
-                }
-                let matcher = matcher.as_ref().ok_or(Stop::Shown)?;
+                let matcher = match &matcher {
+                    Some(matcher) => matcher,
+                    None => matcher.insert(options.which.matcher()?),
+                };
                 meant(matcher, what)?
             }
         };

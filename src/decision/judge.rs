@@ -146,6 +146,7 @@ impl<'a> Judge<'a> {
                     && self.matcher.resolution(own.layer) == Resolution::Strictest
             }) && self.lifts_tier(*rule)
         });
+        let tier = format!("tool:{}", self.call.tool);
         // What covers a command must be known before the paths it touches are judged.
         let mut command_matches: Vec<Vec<Matched>> = vec![Vec::new(); self.accesses.len()];
         for (at, access) in self.accesses.iter().enumerate() {
@@ -214,7 +215,7 @@ impl<'a> Judge<'a> {
                 because.push(("unresolved".into(), Verdict::Ask));
             }
             if covered == Covered::Tier && self.tier.verdict != Verdict::Allow {
-                because.push((format!("tool:{}", self.call.tool), self.tier.verdict));
+                because.push((tier.clone(), self.tier.verdict));
             }
             let verdict = because
                 .iter()
@@ -375,8 +376,8 @@ impl<'a> Judge<'a> {
         matched.sort_by_key(|matched| matched.rule);
         choose(self.matcher, &mut matched);
         if let Some(section) = section {
-            let defaults: Vec<usize> = self.matcher.rest(section).collect();
-            for default in defaults {
+            let matcher = self.matcher;
+            for default in matcher.rest(section) {
                 let layer = self.rule(default).map(|compiled| compiled.layer);
                 // What a rule only may mean it does not name: else a deny that may fit would turn a default deny into an ask.
                 let named = matched
@@ -569,8 +570,8 @@ impl<'a> Judge<'a> {
             if fit == Fit::No {
                 continue;
             }
-            let shown = || format!("`{}`", contacted.shown);
-            let lost = self.out(rule, stance, fit, shown);
+            let unsure = || cover::may_be_else(&format!("`{}`", contacted.shown));
+            let lost = self.out(rule, stance, fit, unsure);
             matched.push(Matched { rule, fit, lost });
         }
         matched

@@ -180,11 +180,9 @@ pub fn keys(pattern: &Pattern<'_>, scene: &Scene, looks: bool) -> Option<Vec<Key
         Pattern::Command(command) => {
             let program = command.words.first().and_then(WordPattern::literal);
             let program = program.filter(|own| !own.contains('/'))?;
-            let named = if looks { names(program) } else { vec![program] };
-            named
-                .into_iter()
-                .map(|name| ('c', name.to_owned()))
-                .collect()
+            // Its own name comes first.
+            let named = names(program).take(if looks { usize::MAX } else { 1 });
+            named.map(|name| ('c', name.to_owned())).collect()
         }
         Pattern::Path(path) => {
             let first = path.components.first()?.literal()?.to_lowercase();

@@ -7,6 +7,7 @@ use super::located::{Frame, Located};
 use super::paths::{self, Stance};
 use super::quick::HashMap;
 use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
+use crate::call::few::Few;
 use crate::call::path;
 use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob};
@@ -95,7 +96,7 @@ pub struct Spelled<'a> {
     accesses: &'a [Access],
     at: usize,
     command: &'a Command,
-    sequences: Vec<Vec<Item<'a>>>,
+    sequences: Few<Vec<Item<'a>>>,
 }
 
 impl<'a> Spelled<'a> {
@@ -261,8 +262,8 @@ pub fn command(accesses: &[Access], at: usize) -> Option<&Command> {
 
 /// The words that patterns are compared with: those of this level, then those of the command it starts. First without
 /// the words that count for nothing, then with them, then in the other spellings of its words and theirs.
-fn sequences(accesses: &[Access], at: usize) -> Vec<Vec<Item<'_>>> {
-    let mut all = vec![sequence(accesses, at, false, None)];
+fn sequences(accesses: &[Access], at: usize) -> Few<Vec<Item<'_>>> {
+    let mut all = Few::One(sequence(accesses, at, false, None));
     let mut others = Vec::new();
     let mut skips = false;
     for level in levels(accesses, at) {
@@ -276,7 +277,7 @@ fn sequences(accesses: &[Access], at: usize) -> Vec<Vec<Item<'_>>> {
     if skips {
         all.push(sequence(accesses, at, true, None));
     }
-    all.append(&mut others);
+    all.extend(others);
     all
 }
 
@@ -295,7 +296,8 @@ fn sequence<'a>(
     full: bool,
     spelled: Option<(usize, &'a Spelling)>,
 ) -> Vec<Item<'a>> {
-    let mut out = Vec::new();
+    let words = command(accesses, at).map_or(0, |command| command.words.len());
+    let mut out = Vec::with_capacity(words);
     for index in levels(accesses, at) {
         let Some(command) = command(accesses, index) else {
             break;
@@ -524,7 +526,6 @@ fn program(
             glob.matches_text(name, false).into()
         }
         Stance::Tightens => names(text)
-            .iter()
             .any(|name| glob.matches_text(name, false))
             .into(),
     }
@@ -578,23 +579,13 @@ const fn word_span() -> crate::source::Span {
 }
 
 /// The names that a deny or ask knows a program by: its base name, without a version, and `git-push` as `git`.
-pub fn names(program: &str) -> Vec<&str> {
-    let base = path::last(program);
-    let mut out = vec![base];
-    let mut name = base;
-    loop {
+pub fn names(program: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path::last(program)), |name| {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        if digits.len() == name.len() || digits.is_empty() {
-            break;
-        }
         // `python3.12` → `python3` → `python`; `gcc-12` → `gcc`.
-        name = digits.trim_end_matches(['.', '-']);
-        if name.is_empty() {
-            break;
-        }
-        out.push(name);
-    }
-    out
+        let shorter = digits.trim_end_matches(['.', '-']);
+        (digits.len() < name.len() && !shorter.is_empty()).then_some(shorter)
+    })
 }
 
 /// Whether a word that `with` or `without` names is present, and which words that are.

@@ -283,9 +283,7 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
             {
                 out.push(Part::Below { hidden: true });
                 // `<find>.rs`: how the last name ends is known.
-                if let [.., last @ Piece::Below(_), end @ Piece::Text(_)] =
-                    component.pieces.as_slice()
-                {
+                if let [.., last @ Piece::Below(_), end @ Piece::Text(_)] = &*component.pieces {
                     let end = Word::of([last.clone(), end.clone()], component.span);
                     out.push(Part::Pattern(end));
                 }

@@ -512,21 +512,18 @@ impl Matcher {
 
     /// The section defaults of a section, one for each layer that states one.
     pub fn rest(&self, section: Section) -> impl Iterator<Item = usize> {
-        let mut seen = Vec::new();
-        let found: Vec<usize> = self
-            .rest
-            .iter()
-            .filter(|(own, _)| *own == section)
-            .map(|(_, owner)| *owner)
-            .filter(|owner| {
-                // The nearest file of a layer states it.
-                let layer = self.rules.get(*owner).map(|compiled| compiled.layer);
-                let first = !seen.contains(&layer);
-                seen.push(layer);
-                first
-            })
-            .collect();
-        found.into_iter()
+        let layer = |owner: usize| self.rules.get(owner).map(|compiled| compiled.layer);
+        let own = self.rest.iter().filter(move |(own, _)| *own == section);
+        let own = own.map(|(_, owner)| *owner);
+        let before = own.clone();
+        own.enumerate().filter_map(move |(at, owner)| {
+            // The nearest file of a layer states it.
+            let stated = before
+                .clone()
+                .take(at)
+                .any(|other| layer(other) == layer(owner));
+            (!stated).then_some(owner)
+        })
     }
 
     /// Whether a rule is on for this tool, these arguments and these facts; and the facts that were missing.

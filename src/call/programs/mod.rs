@@ -398,7 +398,7 @@ pub fn find(name: &str) -> Option<&'static Program> {
     let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let bare = bare.strip_suffix('-').unwrap_or(bare);
     let version = name.get(bare.len()..).unwrap_or("");
-    let found = exact(bare).filter(|_| !version.is_empty())?;
+    let found = (!version.is_empty()).then(|| exact(bare)).flatten()?;
     // `python3`, `node20`, but not `rm2`: that is some other program.
     let interpreter = matches!(found.entry.starts, Start::Code | Start::Shell);
     (interpreter || version.contains(['.', '-'])).then_some(found)
@@ -450,16 +450,16 @@ fn listed(patterns: &[Text], name: &str) -> bool {
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => match end.strip_suffix('*') {
-            Some(middle) if start.is_empty() => name.contains(middle),
-            _ => {
-                name.len() >= start.len() + end.len()
-                    && name.starts_with(start)
-                    && name.ends_with(end)
-            }
-        },
+    let Some(star) = pattern.bytes().position(|byte| byte == b'*') else {
+        return pattern == name;
+    };
+    let (start, end) = pattern.split_at(star);
+    let end = end.get(1..).unwrap_or_default();
+    match end.strip_suffix('*') {
+        Some(middle) if start.is_empty() => name.contains(middle),
+        _ => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::effects;
 use super::env::{Env, Value};
 use super::numbers::is_number;
 use super::parse::is_name;
@@ -620,18 +621,7 @@ fn set_name(env: &mut Env, name: &str) {
 
 /// What follows the first `=` of a word.
 fn after_equals(word: &Word) -> Word {
-    use crate::call::word::Piece;
-    let mut value = word.clone();
-    if let Some(Piece::Text(text)) = value.pieces.first_mut() {
-        let rest = text
-            .split_once('=')
-            .map(|(_, rest)| rest.to_owned())
-            .unwrap_or_default();
-        if rest.is_empty() {
-            value.pieces.remove(0);
-        } else {
-            *text = rest;
-        }
-    }
-    value
+    let text = word.prefix();
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    effects::cut(word, (name.len() + 1).min(text.len()))
 }

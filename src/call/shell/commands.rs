@@ -74,7 +74,7 @@ impl Walker<'_> {
         let found = self.expanded(tree, raws, env);
         let assignments = self.prefixed(tree, assigns, env);
         let replaces = replaces_streams(&found);
-        let alias = match raws.first().map(|raw| raw.parts.as_slice()) {
+        let alias = match raws.first().map(|raw| &*raw.parts) {
             Some([Part::Text(span)]) => env
                 .aliases
                 .get(tree.of(*span))
@@ -116,7 +116,7 @@ impl Walker<'_> {
                 found.push(words::value(tree, raw, env, true));
                 continue;
             }
-            found.append(&mut words::words(tree, raw, env));
+            words::words(tree, raw, env, &mut found);
             if index == 0 {
                 declares = found.first().and_then(Word::text).is_some_and(|name| {
                     matches!(

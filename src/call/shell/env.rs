@@ -83,6 +83,15 @@ pub(super) struct Var {
     pub keyed: bool,
 }
 
+impl Var {
+    /// Whether it says no more of the name than that nobody has assigned it. Of the shell's own, which have capital
+    /// letters, that would say something.
+    fn is_as_if_unseen(&self, name: &str) -> bool {
+        let own = !name.bytes().any(|byte| byte.is_ascii_lowercase());
+        !own && self.value == Value::Unknown && !self.exported && !self.odd && !self.keyed
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Known(Word),
@@ -331,7 +340,10 @@ impl Env {
 
     /// Whether another round through a loop would start from what this one started from.
     pub fn same(&self, other: &Self) -> bool {
-        (self.lost && other.lost || Rc::ptr_eq(&self.vars, &other.vars) || self.vars == other.vars)
+        let unseen = |name: &str| !other.vars.contains_key(name);
+        let new = |(name, var): &(&String, &Var)| !(unseen(name) && var.is_as_if_unseen(name));
+        let same = || self.vars.iter().filter(new).eq(other.vars.iter());
+        (self.lost && other.lost || Rc::ptr_eq(&self.vars, &other.vars) || same())
             && self.lost == other.lost
             && self.folders == other.folders
             && self.positional == other.positional

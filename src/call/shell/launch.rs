@@ -11,6 +11,7 @@ use super::redirects::device;
 use super::script::{Input, LAUNCHED, Later, Walker};
 use super::syntax::Origin;
 use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
+use crate::call::few::Few;
 use crate::call::path;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -583,7 +584,7 @@ fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
             word.pieces.clone_from(&names.pieces);
             found = true;
         } else if word.text().is_some_and(|text| text.contains(mark)) {
-            let mut pieces = Vec::new();
+            let mut pieces = Few::default();
             let text = word.shown();
             for (index, part) in text.split(mark).enumerate() {
                 if index > 0 {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::parse::{Parser, is_blank, is_name_byte, is_name_start, is_special_parameter};
 use super::syntax::{Body, List, Operator, Origin, Parameter, Part, Raw, Substitution};
+use crate::call::few::Few;
 use crate::source::Span;
 
 /// Where a run of parts ends.
@@ -62,7 +63,7 @@ impl Parser<'_> {
 
     pub(super) fn raw(&mut self, until: Until) -> Raw {
         let start = self.at;
-        let parts = self.parts(until);
+        let parts = self.few(until);
         Raw {
             span: Span::new(start, self.at),
             parts,
@@ -71,7 +72,11 @@ impl Parser<'_> {
 
     /// Reads parts up to what ends them, which is left at the cursor.
     pub(super) fn parts(&mut self, until: Until) -> Vec<Part> {
-        let mut parts = Vec::new();
+        self.few(until).into()
+    }
+
+    fn few(&mut self, until: Until) -> Few<Part> {
+        let mut parts = Few::default();
         let mut text = self.at;
         let mut nested = 0_usize;
         while let Some(byte) = self.peek() {
@@ -132,11 +137,11 @@ impl Parser<'_> {
         parts
     }
 
-    fn flush(&self, parts: &mut Vec<Part>, from: usize) {
+    fn flush(&self, parts: &mut Few<Part>, from: usize) {
         self.flush_to(parts, from, self.at);
     }
 
-    fn flush_to(&self, parts: &mut Vec<Part>, from: usize, to: usize) {
+    fn flush_to(&self, parts: &mut Few<Part>, from: usize, to: usize) {
         if to > from {
             parts.push(Part::Text(Span::new(from, to)));
         }

@@ -21,33 +21,42 @@ pub(super) fn ends_with_nul(names: &Word) -> bool {
     names.listed().is_some_and(|listed| listed.nul)
 }
 
-/// The words of a list that is one simple command.
-pub(super) fn only(tree: &Tree, list: &List, env: &Env) -> Option<Vec<Word>> {
+/// A stage of a pipeline whose words can be computed.
+pub(super) struct Stage {
+    pub words: Vec<Word>,
+    /// What it reads is what it is fed.
+    fed: bool,
+}
+
+/// The stages of a list that is one pipeline; none for a stage whose words, or where they print, cannot be computed.
+pub(super) fn stages(tree: &Tree, list: &List, env: &Env) -> Option<Vec<Option<Stage>>> {
     let List(items) = list;
     let [item] = items.as_slice() else {
         return None;
     };
-    match item.first.stages.as_slice() {
-        [stage] if item.rest.is_empty() && !item.background && !item.first.negated => {
-            plain(tree, stage, env)
-        }
+    let one = item.rest.is_empty() && !item.background && !item.first.negated;
+    let read = |command: &Command| reading(tree, command, env);
+    one.then(|| item.first.stages.iter().map(|stage| read(stage)).collect())
+}
+
+/// The words of a pipeline that is one simple command.
+pub(super) fn only(stages: &[Option<Stage>]) -> Option<&[Word]> {
+    match stages {
+        [Some(stage)] if stage.fed => Some(&stage.words),
         _ => None,
     }
 }
 
-/// The names that a list prints, where it is one pipeline of a lister and filters.
-pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
-    let List(items) = list;
-    let [item] = items.as_slice() else {
-        return None;
-    };
-    if !item.rest.is_empty() || item.background || item.first.negated {
+/// The names that a pipeline prints, where it is a lister and filters.
+pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
+    let (first, rest) = stages.split_first()?;
+    let fed = |stage: &'_ Option<Stage>| stage.as_ref().filter(|stage| stage.fed).is_some();
+    if !stages.iter().all(fed) {
         return None;
     }
-    let (first, rest) = item.first.stages.split_first()?;
-    let mut names = listed(tree, first, env)?;
+    let mut names = listed(&first.as_ref()?.words)?;
     for stage in rest {
-        names = filtered(tree, stage, env, names)?;
+        names = filtered(&stage.as_ref()?.words, names)?;
     }
     Some(names)
 }
@@ -58,8 +67,7 @@ const LISTERS: &[&str] = &[
 ];
 
 /// The names that one command prints by itself.
-pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> {
-    let words = plain(tree, command, env)?;
+pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let program = path::last(words.first()?.text()?);
     let program = *LISTERS.iter().find(|lister| **lister == program)?;
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
@@ -67,7 +75,7 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
     if program == "git" && !git.contains(&second) {
         return None;
     }
-    let outcome = effects::outcome(&words, Stdin::None);
+    let outcome = effects::outcome(words, Stdin::None);
     if !outcome.known
         || !outcome.only_reads
         || !outcome.escalations.is_empty()
@@ -144,7 +152,7 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
             gone: !has(&untracked),
             ..Listed::default()
         },
-        "find" => found(&words, &outcome),
+        "find" => found(words, &outcome),
         _ => Listed {
             by: program,
             links: match follows {
@@ -155,8 +163,8 @@ pub(super) fn listed(tree: &Tree, command: &Command, env: &Env) -> Option<Word> 
         },
     };
     let end = match program {
-        "find" => find_end(&words, &outcome.options),
-        "git" if second == "ls-files" => pathspec(&words, &outcome.roles),
+        "find" => find_end(words, &outcome.options),
+        "git" if second == "ls-files" => pathspec(words, &outcome.roles),
         _ => None,
     };
     let below = |folder: &str| ending(below(folder, names), end);
@@ -299,9 +307,8 @@ fn glob_end(glob: &str) -> Option<&str> {
 }
 
 /// The names that come through a filter: it drops lines, it does not change them.
-pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -> Option<Word> {
-    let words = plain(tree, command, env)?;
-    let outcome = effects::outcome(&words, Stdin::Fed);
+pub(super) fn filtered(words: &[Word], names: Word) -> Option<Word> {
+    let outcome = effects::outcome(words, Stdin::Fed);
     let quiet = outcome.known
         && outcome.only_reads
         && outcome.escalations.is_empty()
@@ -342,7 +349,7 @@ pub(super) fn filtered(tree: &Tree, command: &Command, env: &Env, names: Word) -
         ]),
         _ => false,
     };
-    let end = match words.as_slice() {
+    let end = match words {
         [program, pattern] if program.text() == Some("grep") => pattern.text().and_then(line_end),
         _ => None,
     };
@@ -374,28 +381,23 @@ fn line_end(pattern: &str) -> Option<&str> {
 }
 
 /// Names of which the end is known too, unless it is already.
-fn ending(names: Word, end: Option<&str>) -> Word {
+fn ending(mut names: Word, end: Option<&str>) -> Word {
     match (names.pieces.last(), end) {
-        (Some(Piece::Below(_)), Some(end)) => Word {
-            pieces: [names.pieces.as_slice(), &[Piece::Text(end.to_owned())]].concat(),
-            ..names
-        },
-        _ => names,
+        (Some(Piece::Below(_)), Some(end)) => names.pieces.push(Piece::Text(end.to_owned())),
+        _ => {}
     }
+    names
 }
 
 /// The words of a simple command whose output goes where it is looked for.
-fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
-    let own = command.redirects.iter().all(|redirect| {
-        tree.of(redirect.span).starts_with('2')
-            && !matches!(redirect.what, Target::From(_) | Target::Read(_))
-    });
-    own.then(|| reading(tree, command, env)).flatten()
+pub(super) fn plain(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
+    let stage = reading(tree, command, env)?;
+    stage.fed.then_some(stage.words)
 }
 
 /// The program that words start, by its name as written: no function and no alias of that name stands before it.
 pub(super) fn program<'t>(tree: &'t Tree, raws: &[Raw], env: &Env) -> Option<&'t str> {
-    let [Part::Text(span)] = raws.first()?.parts.as_slice() else {
+    let [Part::Text(span)] = &*raws.first()?.parts else {
         return None;
     };
     let name = tree.of(*span);
@@ -404,7 +406,7 @@ pub(super) fn program<'t>(tree: &'t Tree, raws: &[Raw], env: &Env) -> Option<&'t
 }
 
 /// The same, wherever it reads from.
-pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<Word>> {
+fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Stage> {
     if env.within >= NESTED {
         return None;
     }
@@ -425,11 +427,15 @@ pub(super) fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Vec<W
     }
     let mut inner = env.clone();
     inner.within += 1;
-    Some(
-        raws.iter()
-            .flat_map(|raw| words::words(tree, raw, &mut inner))
-            .collect(),
-    )
+    let mut found = Vec::with_capacity(raws.len());
+    for raw in raws {
+        words::words(tree, raw, &mut inner, &mut found);
+    }
+    let fed = command.redirects.iter().all(|redirect| {
+        tree.of(redirect.span).starts_with('2')
+            && !matches!(redirect.what, Target::From(_) | Target::Read(_))
+    });
+    Some(Stage { words: found, fed })
 }
 
 /// Some path below a folder.

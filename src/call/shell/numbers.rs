@@ -4,9 +4,8 @@
 //! may hold `a[$(rm x)]`. In: a word or an expression, and what is known of the shell. Out: whether all of it is known.
 
 use super::env::{Env, Value};
-use super::names;
+use super::names::Stage;
 use super::parse::is_name;
-use super::syntax::{List, Tree};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -126,23 +125,13 @@ pub(super) fn assigned(text: &str) -> (Vec<&str>, bool) {
     (all, !text.contains(['?', '&', '|']))
 }
 
-/// Whether a list surely prints one number, or numbers alone: `wc -l`, `$(seq 5)`.
-pub(super) fn prints_number(tree: &Tree, list: &List, env: &Env) -> bool {
-    let List(items) = list;
-    let [item] = items.as_slice() else {
-        return false;
-    };
-    if !item.rest.is_empty() || item.background || item.first.negated || !env.changed.is_empty() {
-        return false;
-    }
+/// Whether a pipeline surely prints one number, or numbers alone: `wc -l`, `$(seq 5)`.
+pub(super) fn prints_number(stages: &[Option<Stage>], env: &Env) -> bool {
     let mut is = false;
-    for stage in &item.first.stages {
-        let Some(words) = names::reading(tree, stage, env) else {
-            is = false;
-            continue;
-        };
+    for stage in stages.iter().filter(|_| env.changed.is_empty()) {
+        let words = stage.as_ref().map_or(&[][..], |stage| &stage.words);
         let texts: Vec<Option<&str>> = words.iter().map(Word::text).collect();
-        is = counts(&words, &texts) || (is && passes(&texts));
+        is = counts(words, &texts) || (is && passes(&texts));
     }
     is
 }

@@ -11,10 +11,11 @@ impl Walker<'_> {
     /// What a stage of a pipeline writes to the next, where that can be computed.
     pub(super) fn output(&self, tree: &Tree, command: &Written, env: &Env, input: &Input) -> Input {
         match (self.text_output(tree, command, env, input), input) {
-            (Input::Unknown, Input::Names(word)) => {
-                names::filtered(tree, command, env, word.clone())
+            (Input::Unknown, Input::Names(word)) => names::plain(tree, command, env)
+                .and_then(|words| names::filtered(&words, word.clone())),
+            (Input::Unknown, _) => {
+                names::plain(tree, command, env).and_then(|words| names::listed(&words))
             }
-            (Input::Unknown, _) => names::listed(tree, command, env),
             (known, _) => return known,
         }
         .map_or(Input::Unknown, Input::Names)
@@ -23,6 +24,10 @@ impl Walker<'_> {
     /// What a stage writes, where that is text.
     fn text_output(&self, tree: &Tree, command: &Written, env: &Env, input: &Input) -> Input {
         let Shape::Simple { words: raws, .. } = &command.shape else {
+            return Input::Unknown;
+        };
+        let program = names::program(tree, raws, env).filter(|_| raws.len() <= 64);
+        let Some(program @ ("cat" | "echo" | "printf")) = program else {
             return Input::Unknown;
         };
         let mut inner = env.clone();
@@ -50,12 +55,9 @@ impl Walker<'_> {
                 _ => return Input::Unknown,
             }
         }
-        let Some(program) = names::program(tree, raws, env).filter(|_| raws.len() <= 64) else {
-            return Input::Unknown;
-        };
         let mut args: Vec<Word> = Vec::new();
         for raw in raws.iter().skip(1) {
-            args.append(&mut words::words(tree, raw, &mut inner));
+            words::words(tree, raw, &mut inner, &mut args);
         }
         match program {
             "cat" if args.iter().all(|word| word.text() == Some("-")) => {

@@ -1,16 +1,15 @@
 //! What a substitution prints, where the shape of that is known: `$(pwd)`, `$(mktemp)`, `$(git merge-base a b)`.
 //!
-//! In: the list inside. Out: one word, of which no part is anything at all. Whatever else is printed gives none.
+//! In: the pipeline inside. Out: one word, of which no part is anything at all. Whatever else is printed gives none.
 
 use super::env::Env;
-use super::names;
-use super::syntax::{List, Tree};
+use super::names::{self, Stage};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
-/// The word that a list prints, where it is one command of those known here.
-pub(super) fn of_list(tree: &Tree, list: &List, env: &Env) -> Option<Word> {
-    let words = names::only(tree, list, env)?;
+/// The word that a pipeline prints, where it is one command of those known here.
+pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
+    let words = names::only(stages)?;
     let texts: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
     let known = |text: &str| Some(Word::known(text, Span::default()));
     match texts.as_slice() {

@@ -67,7 +67,7 @@ impl Walker<'_> {
                 }
                 Target::Duplicate(raw) => {
                     let word = self.target(tree, raw, env);
-                    let descriptor = match word.pieces.as_slice() {
+                    let descriptor = match &*word.pieces {
                         [Piece::Text(text)] => {
                             text == "-"
                                 || text
@@ -148,7 +148,8 @@ impl Walker<'_> {
 
     pub(super) fn target(&mut self, tree: &Rc<Tree>, raw: &Raw, env: &mut Env) -> Word {
         self.parts(tree, &raw.parts, env);
-        let mut found = words::words(tree, raw, env);
+        let mut found = Vec::new();
+        words::words(tree, raw, env, &mut found);
         match (found.pop(), found.is_empty()) {
             (Some(word), true) => word,
             // None, or several: bash refuses, others write somewhere.
@@ -204,7 +205,7 @@ pub(super) fn touch(mode: Mode, word: Word) -> Touch {
 
 /// A path that is no file: `/dev/null`, a terminal, a descriptor.
 pub(super) fn device(path: &Word) -> bool {
-    if let [Piece::Text(folder), Piece::Digits] = path.pieces.as_slice() {
+    if let [Piece::Text(folder), Piece::Digits] = &*path.pieces {
         return folder == "/dev/fd/";
     }
     match path.text() {

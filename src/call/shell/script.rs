@@ -362,7 +362,7 @@ impl<'s> Walker<'s> {
 
     fn pipeline(&mut self, tree: &Rc<Tree>, pipeline: &Pipeline, env: &mut Env, input: &Input) {
         self.guarded += usize::from(pipeline.negated);
-        match pipeline.stages.as_slice() {
+        match &*pipeline.stages {
             [] => {}
             [only] => self.command(tree, only, env, input),
             stages => {
@@ -639,7 +639,9 @@ impl<'s> Walker<'s> {
                     self.parts(tree, &raw.parts, env);
                 }
                 for raw in raws {
-                    values.extend(self.globbed(words::words(tree, raw, env), env));
+                    let mut own = Vec::new();
+                    words::words(tree, raw, env, &mut own);
+                    values.extend(self.globbed(own, env));
                 }
             }
             None => match &env.positional {
@@ -653,10 +655,7 @@ impl<'s> Walker<'s> {
         self.via.push("loop body".to_owned());
         // Names that `find` and its like print are each a name below the same folder.
         for value in &mut values {
-            value.splits &= !matches!(
-                value.pieces.as_slice(),
-                [Piece::Text(_), Piece::Below(_), ..]
-            );
+            value.splits &= !matches!(&*value.pieces, [Piece::Text(_), Piece::Below(_), ..]);
         }
         let splits = values.iter().any(|word| word.splits);
         if select || splits || values.len() > ELEMENTS || values.is_empty() || self.exhausted {

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use crate::call::few::Few;
 use crate::source::Span;
 
 /// One text, parsed.
@@ -75,7 +76,7 @@ pub(super) enum Join {
 #[derive(Debug, Default)]
 pub(super) struct Pipeline {
     pub negated: bool,
-    pub stages: Vec<Rc<Command>>,
+    pub stages: Few<Rc<Command>>,
 }
 
 #[derive(Debug)]
@@ -189,7 +190,7 @@ pub(super) struct Heredoc {
 #[derive(Debug)]
 pub(super) struct Raw {
     pub span: Span,
-    pub parts: Vec<Part>,
+    pub parts: Few<Part>,
 }
 
 #[derive(Debug)]

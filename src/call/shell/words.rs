@@ -7,6 +7,7 @@ use super::env::{Env, Value};
 use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
 use super::{arithmetic, names, numbers, printed};
+use crate::call::few::Few;
 use crate::call::word::{Listed, Piece, Word};
 use crate::source::Span;
 
@@ -18,19 +19,21 @@ const NUMBER: usize = 64;
 /// Opening braces in one word.
 const BRACES: usize = 32;
 
-/// The words that one word of a command becomes.
-pub(super) fn words(tree: &Tree, raw: &Raw, env: &mut Env) -> Vec<Word> {
+/// Adds the words that one word of a command becomes.
+pub(super) fn words(tree: &Tree, raw: &Raw, env: &mut Env, all: &mut Vec<Word>) {
     // Most words are plain text.
-    if let [Part::Text(span)] = raw.parts.as_slice() {
+    if let [Part::Text(span)] = &*raw.parts {
         let text = tree.of(*span);
         if !text
             .bytes()
             .any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~'))
         {
-            return vec![Word::known(text, tree.span(raw.span))];
+            return all.push(Word::known(text, tree.span(raw.span)));
         }
     }
     let mut expander = Expander::new(tree, env, raw);
+    expander.most = all.len() + MOST;
+    expander.done = std::mem::take(all);
     match braces(tree, &raw.parts) {
         Braces::None => expander.all(raw.parts.iter().map(Bit::Part)),
         Braces::Words(alternatives) => {
@@ -51,7 +54,7 @@ pub(super) fn words(tree: &Tree, raw: &Raw, env: &mut Env) -> Vec<Word> {
             expander.finish();
         }
     }
-    expander.done
+    *all = expander.done;
 }
 
 /// The one word that an assigned value, a here-string, a `case` subject becomes: no splitting, no globs.
@@ -70,7 +73,7 @@ pub(super) fn value(tree: &Tree, raw: &Raw, env: &mut Env, assigned: bool) -> Wo
 pub(super) fn heredoc(tree: &Tree, parts: &[Part], span: Span, env: &mut Env) -> Word {
     let raw = Raw {
         span,
-        parts: Vec::new(),
+        parts: Few::default(),
     };
     let mut expander = Expander::new(tree, env, &raw);
     expander.started = true;
@@ -94,7 +97,9 @@ struct Expander<'e> {
     env: &'e mut Env,
     span: Span,
     done: Vec<Word>,
-    pieces: Vec<Piece>,
+    /// How many words there may be.
+    most: usize,
+    pieces: Few<Piece>,
     size: usize,
     /// How many pieces and bytes there were when a listed name had been put in.
     listed: Option<(usize, usize)>,
@@ -120,7 +125,8 @@ impl<'e> Expander<'e> {
             env,
             span: tree.span(raw.span),
             done: Vec::new(),
-            pieces: Vec::new(),
+            most: MOST,
+            pieces: Few::default(),
             size: 0,
             listed: None,
             started: false,
@@ -151,7 +157,7 @@ impl<'e> Expander<'e> {
         // `find f` prints `f` itself too: with text behind it, that is no name below `f`.
         let end = (self.pieces.len(), self.size);
         if self.listed.take().is_some_and(|listed| listed != end) {
-            self.pieces = vec![Piece::Unknown("…".to_owned())];
+            self.pieces = Few::One(Piece::Unknown("…".to_owned()));
         }
         self.size = 0;
         self.started = false;
@@ -164,14 +170,14 @@ impl<'e> Expander<'e> {
 
     fn finish(&mut self) {
         if self.started {
-            if self.done.len() < MOST {
+            if self.done.len() < self.most {
                 let word = self.take();
                 self.done.push(word);
             } else if let Some(last) = self.done.last_mut() {
                 *last = Word::unknown("…", self.span, true);
             }
         }
-        self.pieces.clear();
+        self.pieces = Few::default();
         self.started = false;
         self.splits = false;
         self.size = 0;
@@ -375,18 +381,13 @@ impl<'e> Expander<'e> {
             Body::Apart(tree) => (&**tree, &tree.list),
         };
         let reads = !spelling.starts_with(['<', '>']);
-        let printed = reads
-            .then(|| printed::of_list(tree, list, self.env))
-            .flatten();
-        let names = || {
-            let names = names::of_list(tree, list, self.env)?;
-            (!names::ends_with_nul(&names)).then_some(names)
-        };
-        if let Some(word) = printed {
+        let stages = reads.then(|| names::stages(tree, list, self.env)).flatten();
+        let stages = stages.as_deref().unwrap_or_default();
+        let names = || names::of_stages(stages).filter(|names| !names::ends_with_nul(names));
+        if let Some(word) = printed::of_stages(stages, self.env) {
             self.known(&word, quoted, spelling);
-            self.splits |=
-                self.splitting && !quoted && matches!(word.pieces.as_slice(), [Piece::Hash]);
-        } else if let Some(names) = reads.then(names).flatten() {
+            self.splits |= self.splitting && !quoted && matches!(&*word.pieces, [Piece::Hash]);
+        } else if let Some(names) = names() {
             for piece in names.split(self.splitting && !quoted).pieces {
                 self.piece(piece);
             }
@@ -395,7 +396,7 @@ impl<'e> Expander<'e> {
             // A process substitution becomes the path of a pipe.
             self.text("/dev/fd/");
             self.piece(Piece::Digits);
-        } else if reads && numbers::prints_number(tree, list, self.env) {
+        } else if numbers::prints_number(stages, self.env) {
             self.piece(Piece::Number);
             self.splits |= self.splitting && !quoted;
         } else {
@@ -406,7 +407,7 @@ impl<'e> Expander<'e> {
     fn arithmetic(&mut self, parts: &[Part], span: Span) {
         let raw = Raw {
             span,
-            parts: Vec::new(),
+            parts: Few::default(),
         };
         let inner = {
             let mut inner = Expander::new(self.tree, self.env, &raw);
@@ -508,7 +509,7 @@ impl<'e> Expander<'e> {
             Operator::Assign { colon } if unset || (colon && empty) => {
                 let raw = Raw {
                     span: parameter.span,
-                    parts: Vec::new(),
+                    parts: Few::default(),
                 };
                 let word = {
                     let mut inner = Expander::new(self.tree, self.env, &raw);
@@ -600,7 +601,7 @@ impl<'e> Expander<'e> {
                 Value::Unknown
             } else {
                 Value::Known(Word {
-                    pieces: vec![Piece::Digits],
+                    pieces: Few::One(Piece::Digits),
                     ..Word::default()
                 })
             }

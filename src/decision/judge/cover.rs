@@ -38,7 +38,7 @@ impl Judge<'_> {
                 let words = fitted.unsure.clone();
                 words.unwrap_or_else(|| "the command".into())
             };
-            if let Some(lost) = self.out(rule, stance, fitted.fit, unsure) {
+            if let Some(lost) = self.out(rule, stance, fitted.fit, || may_be_else(&unsure())) {
                 matched.push(Matched {
                     rule,
                     fit: fitted.fit,
@@ -83,7 +83,7 @@ impl Judge<'_> {
         matched
     }
 
-    /// Why a rule that fits takes no part: it is off, or it allows and only may fit.
+    /// Why a rule that fits takes no part: it is off, or it allows and only may fit, as the given text says.
     pub(super) fn out(
         &mut self,
         rule: usize,
@@ -95,10 +95,7 @@ impl Judge<'_> {
         if off.is_some() || stance == Stance::Tightens || fit == Fit::Must {
             return off;
         }
-        Some(format!(
-            "an allow must be sure, and {} may be something else",
-            unsure()
-        ))
+        Some(unsure())
     }
 
     pub(super) fn transparent(&self, at: usize) -> bool {
@@ -162,4 +159,9 @@ impl Judge<'_> {
                 && self.transparent(at)
                 && self.plain_assignments(at))
     }
+}
+
+/// Why an allow that only may fit takes no part.
+pub(super) fn may_be_else(what: &str) -> String {
+    format!("an allow must be sure, and {what} may be something else")
 }

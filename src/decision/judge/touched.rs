@@ -1,5 +1,6 @@
 //! Paths: protected files, path rules, what lies below, the workspace.
 
+use super::cover::may_be_else;
 use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
@@ -27,7 +28,7 @@ struct Names<'p> {
 
 impl<'p> Names<'p> {
     fn of(path: &'p PathAccess) -> Option<Self> {
-        let (folder, listed, end) = match path.path.pieces.as_slice() {
+        let (folder, listed, end) = match &*path.path.pieces {
             [Piece::Below(listed)] => ("", listed, ""),
             [Piece::Text(folder), Piece::Below(listed)] => (folder.as_str(), listed, ""),
             [Piece::Text(folder), Piece::Below(listed), Piece::Text(end)] => {
@@ -206,6 +207,8 @@ impl Judge<'_> {
         located: &Located,
     ) -> Vec<Matched> {
         let mut matched = Vec::new();
+        // A path that may be anything is so to all rules alike.
+        let mut unsure = None;
         for rule in self.matcher.path_rules(path.mode).candidates(located) {
             let Some(compiled) = self.rule(rule) else {
                 continue;
@@ -233,8 +236,12 @@ impl Judge<'_> {
             if fit == Fit::No {
                 continue;
             }
-            let shown = || format!("`{}`", path.path.shown());
-            if let Some(lost) = self.out(rule, stance, fit, shown) {
+            let told = || {
+                let told =
+                    unsure.get_or_insert_with(|| may_be_else(&format!("`{}`", path.path.shown())));
+                told.clone()
+            };
+            if let Some(lost) = self.out(rule, stance, fit, told) {
                 matched.push(Matched {
                     rule,
                     fit,

@@ -4,6 +4,7 @@
 //! the subcommand, where a started command begins. Says nothing about what any of it does.
 
 use super::{Opt, Role};
+use crate::call::few::Few;
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
 use crate::call::word::{Piece, Word};
 use std::borrow::Cow;
@@ -31,9 +32,9 @@ pub(super) struct Value {
 /// A command's words, read.
 pub(super) struct Reading {
     /// The program's entry and those of its subcommands, outermost first.
-    pub entries: Vec<&'static Entry>,
+    pub entries: Few<&'static Entry>,
     /// The word that chose each of them; the program's own is 0.
-    pub chosen: Vec<usize>,
+    pub chosen: Few<usize>,
     pub roles: Vec<Role>,
     pub options: Vec<Opt>,
     pub found: Vec<Found>,
@@ -157,8 +158,8 @@ impl Reading {
 /// Reads the words of a program; `sub` is a subcommand that its name already chose (`git-reset`).
 pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static Entry>) -> Reading {
     let mut reading = Reading {
-        entries: vec![entry],
-        chosen: vec![0],
+        entries: Few::One(entry),
+        chosen: Few::One(0),
         roles: vec![Role::Operand; words.len()],
         options: Vec::new(),
         found: Vec::new(),
@@ -754,7 +755,7 @@ pub(super) fn kinds(entry: &'static Entry, text: &str) -> impl Iterator<Item = &
 /// The word without its first bytes, which are text.
 pub(in crate::call::shell) fn cut(word: &Word, bytes: usize) -> Word {
     let mut out = Word {
-        pieces: Vec::with_capacity(word.pieces.len()),
+        pieces: Few::default(),
         span: word.span,
         splits: word.splits,
     };

@@ -6,6 +6,7 @@
 use super::reading::cut;
 use super::{Effect, Escalation, Starts, What, scripts};
 use crate::call::access::{Mode, Reach, Trigger};
+use crate::call::few::Few;
 use crate::call::path;
 use crate::call::programs::{self, Kind, List, Slot, Text};
 use crate::call::word::{Piece, Word};
@@ -999,7 +1000,7 @@ pub(super) fn join(dir: &Word, word: &Word) -> Word {
 /// The word up to its first colon.
 fn before_colon(word: &Word) -> Word {
     let mut out = Word {
-        pieces: Vec::new(),
+        pieces: Few::default(),
         span: word.span,
         splits: word.splits,
     };
