@@ -10,6 +10,7 @@ use super::given::Given;
 use super::policies::{self, Which};
 use super::{Answer, Exit, Stop, output};
 use crate::agents::{Agent, Answer as Said, Asked, PLUGIN, Prompts, Reply};
+use crate::call::Mode;
 use crate::decision;
 use crate::finding::Finding;
 use crate::matcher::Matcher;
@@ -93,9 +94,10 @@ impl Options {
             Ok(asked) => asked,
             Err(unread) => return self.agent.refuse(unread.event, &unread.why),
         };
-        match self.judged(asked.clone()) {
-            Ok(said) => self.agent.write(asked.event, &said),
-            Err(stop) => self.agent.refuse(Some(asked.event), &why(stop)),
+        let event = asked.event;
+        match self.judged(asked) {
+            Ok(said) => self.agent.write(event, &said),
+            Err(stop) => self.agent.refuse(Some(event), &why(stop)),
         }
     }
 
@@ -107,7 +109,7 @@ impl Options {
             let why = format!(
                 "no policy was found for {start}: `acl init` writes one, or name one with `--policy` where the hook is installed"
             );
-            let nobody = matches!(self.given.mode, Some(crate::call::Mode::NonInteractive));
+            let nobody = matches!(self.given.mode, Some(Mode::NonInteractive));
             let prompts = match nobody {
                 true => Prompts::No,
                 false => asked.prompts,
@@ -129,11 +131,7 @@ impl Options {
             call.workspace = Some(which.start()?);
             call.now = self.given.now.or_else(now);
             // The user's word counts more than the agent's, but for a mode that only tightens.
-            if let Some(mode) = self
-                .given
-                .mode
-                .filter(|_| call.mode != crate::call::Mode::Plan)
-            {
+            if let Some(mode) = self.given.mode.filter(|_| call.mode != Mode::Plan) {
                 call.mode = mode;
             }
             self.given.fill(which, call)?;

@@ -164,7 +164,7 @@ pub static POLICY: &[Key] = &[
     key(
         "tools",
         Shape::Map(&Shape::Table(TOOL)),
-        "Which argument of a tool is what, by the tool's name. The agents' own tools (bash, read, write, edit, search, list, fetch) are built in.",
+        "Which argument of a tool is what, by the tool's name. The agents' own tools (bash, read, write, edit, search, list, fetch, agent, own) are built in.",
     )
     .like(&[r#"{"move_file": {"reads": "source", "writes": ["source", "destination"]}}"#]),
     key(

@@ -38,6 +38,9 @@ pub fn run(options: &Options) -> Answer {
         good: true,
     };
     let matcher = matcher(POLICY).map_err(super::Stop::told)?;
+    // A mode of the user's counts under the user's policy.
+    let mut plain = options.clone();
+    plain.given.mode = None;
     for sample in terms.samples {
         let _ = writeln!(
             table.out,
@@ -45,7 +48,7 @@ pub fn run(options: &Options) -> Answer {
             sample.event
         );
         for (call, verdict) in sample.calls.into_iter().zip(VERDICTS) {
-            table.row(options, sample, call, verdict, &matcher);
+            table.row(&plain, sample, call, verdict, &matcher);
         }
         table.refusals(options, sample);
     }
