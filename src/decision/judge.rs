@@ -27,6 +27,7 @@ use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use unresolved::{Unresolved, What};
 
 /// How one access was judged.
@@ -54,7 +55,7 @@ pub struct Matched {
     /// How surely.
     pub fit: Fit,
     /// Why it did not decide; none where it took part.
-    pub lost: Option<String>,
+    pub lost: Option<Arc<str>>,
 }
 
 /// What an access rests on.
@@ -136,7 +137,7 @@ impl<'a> Judge<'a> {
             .map(|rule| Matched {
                 rule,
                 fit: Fit::Must,
-                lost: self.off(rule),
+                lost: self.off(rule).map(Arc::from),
             })
             .collect();
         let on = tool_rules.iter().filter(|matched| matched.lost.is_none());

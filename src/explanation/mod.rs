@@ -272,7 +272,7 @@ fn explained<'a>(
         .filter_map(|matched| {
             let rule = matcher.rules.get(matched.rule)?;
             let outcome = match (&matched.lost, rule.rule.action) {
-                (Some(why), _) => Outcome::Lost(why.clone()),
+                (Some(why), _) => Outcome::Lost(why.to_string()),
                 (None, Verdict::Allow) if judged.covered == Covered::Rule(matched.rule) => {
                     Outcome::Decided
                 }

@@ -209,10 +209,9 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
         [rest @ .., WordPattern::Any] if !asks.exact && !asks.directory => rest,
         all => all,
     };
+    let gaps = pattern.iter().any(|word| matches!(word, WordPattern::Any));
     // Known parts against patterns without `**` are the common case: no table is needed.
-    let simple = !pattern.contains(&WordPattern::Any)
-        && parts.iter().all(|part| matches!(part, Part::Known(_)));
-    if simple {
+    if !gaps && parts.iter().all(|part| matches!(part, Part::Known(_))) {
         if pattern.len() > parts.len() {
             return Fit::No;
         }
@@ -227,8 +226,8 @@ fn walk(pattern: &[WordPattern], parts: &[Part], asks: &Asks) -> Fit {
     }
     // An unknown start may be all that the pattern names, and what is known lies below it. No more can be said, for a
     // word of the pattern has to be in it.
-    let named = !pattern.is_empty() && !pattern.contains(&WordPattern::Any);
-    if named && parts.first() == Some(&Part::Gap) && !asks.exact {
+    let unknown = matches!(parts.first(), Some(Part::Gap));
+    if unknown && !gaps && !pattern.is_empty() && !asks.exact {
         return Fit::MayUnknown;
     }
     // fits[j]: the fit of pattern[i..] with parts[j..], filled from the end of the pattern to its start.

@@ -89,7 +89,7 @@ impl Entry {
     pub fn option(&'static self, name: &str) -> Option<&'static Spec> {
         let at = self
             .spellings
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .binary_search_by(|(known, _)| known.as_bytes().cmp(name.as_bytes()))
             .ok()?;
         let (_, option) = self.spellings.get(at)?;
         self.options.get(usize::from(*option))
@@ -99,7 +99,7 @@ impl Entry {
     pub fn sub(&'static self, name: &str) -> Option<&'static Entry> {
         let at = self
             .subs
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .binary_search_by(|(known, _)| known.as_bytes().cmp(name.as_bytes()))
             .ok()?;
         self.subs.get(at).map(|(_, entry)| entry.as_entry())
     }
@@ -385,7 +385,7 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 pub fn find(name: &str) -> Option<&'static Program> {
     let exact = |name: &str| {
         NAMES
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+            .binary_search_by(|(known, _)| known.as_bytes().cmp(name.as_bytes()))
             .ok()
             .and_then(|at| NAMES.get(at))
             .and_then(|(_, program)| PROGRAMS.get(usize::from(*program)))
@@ -438,7 +438,7 @@ pub fn command_variable(name: &str) -> bool {
 /// Whether one of the patterns fits the name; they stand by their first letter, which most of them give away.
 fn listed(patterns: &[Text], name: &str) -> bool {
     let starting = |first: u8| {
-        let letter = |text: &Text| text.bytes().next().unwrap_or_default();
+        let letter = |text: &Text| text.as_bytes().first().copied().unwrap_or_default();
         let from = patterns.partition_point(|text| letter(text) < first);
         let own = patterns.get(from..).unwrap_or_default();
         own.iter().take_while(move |text| letter(text) == first)
@@ -450,6 +450,11 @@ fn listed(patterns: &[Text], name: &str) -> bool {
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+    // Most are told apart by their last letter.
+    let (last, end) = (pattern.as_bytes().last(), name.as_bytes().last());
+    if last != Some(&b'*') && last != end {
+        return false;
+    }
     let Some(star) = pattern.bytes().position(|byte| byte == b'*') else {
         return pattern == name;
     };

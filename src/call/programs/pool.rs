@@ -23,9 +23,17 @@ impl Text {
 
     /// The text itself, which outlives this.
     pub fn as_str(self) -> &'static str {
+        TEXT.get(self.place()).unwrap_or("")
+    }
+
+    /// Its bytes: what is looked for among many is compared by these.
+    pub(super) fn as_bytes(self) -> &'static [u8] {
+        TEXT.as_bytes().get(self.place()).unwrap_or_default()
+    }
+
+    fn place(self) -> std::ops::Range<usize> {
         let start = self.start as usize;
-        let end = start.saturating_add(usize::from(self.len));
-        TEXT.get(start..end).unwrap_or("")
+        start..start.saturating_add(usize::from(self.len))
     }
 }
 

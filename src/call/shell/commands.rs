@@ -630,14 +630,10 @@ impl Walker<'_> {
         if device(path) {
             return;
         }
-        let mut folders: Vec<Option<String>> = env.folders.iter().cloned().map(Some).collect();
-        if folders.is_empty() {
-            folders.push(None);
-        }
-        if path.prefix().starts_with('/') {
-            folders.truncate(1);
-        }
-        for cwd in folders {
+        let several = !path.prefix().starts_with('/');
+        let count = if several { env.folders.len().max(1) } else { 1 };
+        for at in 0..count {
+            let cwd = env.folders.get(at).cloned();
             self.push(
                 Kind::Path(Box::new(PathAccess {
                     mode,

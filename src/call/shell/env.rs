@@ -20,7 +20,7 @@ const LONGEST_FOLDER: usize = 1024;
 
 #[derive(Clone, Debug)]
 pub(super) struct Env {
-    vars: Rc<BTreeMap<String, Var>>,
+    vars: Rc<BTreeMap<Rc<str>, Var>>,
     /// `$1`, `$2` …; none where they cannot be known.
     pub positional: Option<Rc<Vec<Word>>>,
     /// `$0`.
@@ -109,7 +109,7 @@ impl Env {
         for (name, value) in known {
             let value = Value::Known(Word::known(value, crate::source::Span::default()));
             vars.insert(
-                name,
+                name.into(),
                 Var {
                     value,
                     exported: true,
@@ -303,7 +303,7 @@ impl Env {
         let vars = Rc::make_mut(&mut self.vars);
         match var {
             Some(var) => {
-                vars.insert(name.to_owned(), var);
+                vars.insert(name.into(), var);
             }
             None => {
                 vars.remove(name);
@@ -341,7 +341,7 @@ impl Env {
     /// Whether another round through a loop would start from what this one started from.
     pub fn same(&self, other: &Self) -> bool {
         let unseen = |name: &str| !other.vars.contains_key(name);
-        let new = |(name, var): &(&String, &Var)| !(unseen(name) && var.is_as_if_unseen(name));
+        let new = |(name, var): &(&Rc<str>, &Var)| !(unseen(name) && var.is_as_if_unseen(name));
         let same = || self.vars.iter().filter(new).eq(other.vars.iter());
         (self.lost && other.lost || Rc::ptr_eq(&self.vars, &other.vars) || same())
             && self.lost == other.lost

@@ -7,6 +7,7 @@ use crate::matcher::commands::{self, Spelled};
 use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Verdict};
+use std::sync::Arc;
 
 impl Judge<'_> {
     /// The rules that meet a command; what its allows cover is kept.
@@ -59,11 +60,11 @@ impl Judge<'_> {
             }
             match commands::uncovered(self.accesses, &fitted) {
                 Some(what) => {
-                    let lost = Some(format!("it does not cover a command that {what}"));
+                    let lost = format!("it does not cover a command that {what}");
                     matched.push(Matched {
                         rule,
                         fit: fitted.fit,
-                        lost,
+                        lost: Some(lost.into()),
                     });
                 }
                 None => {
@@ -89,9 +90,9 @@ impl Judge<'_> {
         rule: usize,
         stance: Stance,
         fit: Fit,
-        unsure: impl FnOnce() -> String,
-    ) -> Option<String> {
-        let off = self.off(rule);
+        unsure: impl FnOnce() -> Arc<str>,
+    ) -> Option<Arc<str>> {
+        let off = self.off(rule).map(Arc::from);
         if off.is_some() || stance == Stance::Tightens || fit == Fit::Must {
             return off;
         }
@@ -162,6 +163,6 @@ impl Judge<'_> {
 }
 
 /// Why an allow that only may fit takes no part.
-pub(super) fn may_be_else(what: &str) -> String {
-    format!("an allow must be sure, and {what} may be something else")
+pub(super) fn may_be_else(what: &str) -> Arc<str> {
+    format!("an allow must be sure, and {what} may be something else").into()
 }

@@ -15,6 +15,7 @@ use crate::policy::glob::Fit;
 use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{Judges, Paths, Section, Verdict};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// So many links that lead elsewhere are followed.
 const MOST_LED: usize = 16;
@@ -237,9 +238,8 @@ impl Judge<'_> {
                 continue;
             }
             let told = || {
-                let told =
-                    unsure.get_or_insert_with(|| may_be_else(&format!("`{}`", path.path.shown())));
-                told.clone()
+                let told = || may_be_else(&format!("`{}`", path.path.shown()));
+                Arc::clone(unsure.get_or_insert_with(told))
             };
             if let Some(lost) = self.out(rule, stance, fit, told) {
                 matched.push(Matched {
