@@ -3,6 +3,7 @@
 //! What takes all is found by one search for each kind of access, tool and set of facts; most entries need none, since
 //! the first word that they take is taken by no other.
 
+use super::covers::covers;
 use super::encode::{self, Space};
 use super::entry::{Entry, keys};
 use super::search::{Found, Search};
@@ -95,10 +96,25 @@ impl<'m> Rules<'m> {
         };
         let by = self.near_at(entry, |at, other| {
             let (mine, theirs) = (entry.action(), other.action());
-            let says = theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny);
-            at != own && says && among(at, other)
+            let forced = entry.compiled.rule.forced;
+            let says = theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny && !forced);
+            // Two that only together take every word each may or may not take one that cannot be computed.
+            let patterns = entry.written.patterns.iter().map(Some);
+            let mut patterns = patterns.chain(entry.written.patterns.is_empty().then_some(None));
+            let mut spaces = entry.spaces().into_iter();
+            at != own
+                && says
+                && among(at, other)
+                && spaces.any(|space| patterns.any(|own| covers(other, entry, own, space)))
         });
-        self.taken(entry, by, Claim::Again, false)
+        let entries = by.iter().filter_map(|by| match by {
+            By::Entry(at) => self.entries.get(*at),
+            By::Protected(_) => None,
+        });
+        match self.covered(entry, &entries.collect::<Vec<_>>()) {
+            true => self.taken(entry, by, Claim::Again, false),
+            false => Answer::No,
+        }
     }
 
     /// Whether all that one entry takes is taken by another, conditions and all.

@@ -87,19 +87,13 @@ impl<'m> Rules<'m> {
                 .collect()
         };
         let protected: Vec<Vec<Protected>> = sets.map(patterns).collect();
-        let hosts = matcher.rules.iter().map(|own| &own.rule);
-        let never = invariants(matcher).map(|own| &own.never);
-        let hosts = hosts.chain(never).filter_map(|rule| match &rule.judges {
-            Judges::Hosts(own) => Some(&own.patterns),
-            _ => None,
-        });
         let plain = BTreeMap::from([
             ((Space::Tool, false), encode::plain_tool()),
             ((Space::Commands, false), encode::plain_command(false)),
             ((Space::Commands, true), encode::plain_command(true)),
             ((Space::Paths(Mode::Read), false), encode::plain_path()),
             ((Space::Paths(Mode::Write), false), encode::plain_path()),
-            ((Space::Hosts, false), encode::plain_host(hosts.flatten())),
+            ((Space::Hosts, false), scene.hosts.clone()),
         ]);
         let mut chars = Chars::default();
         chars.insert('-');
@@ -222,17 +216,48 @@ impl<'m> Rules<'m> {
         })
     }
 
-    /// What the patterns of an entry take as it would be typed: the words that it needs are there.
-    pub(super) fn sampled(&self, entry: &Entry<'_>, space: Space) -> Vec<Language> {
-        let sampled = |part: &Part| {
-            let plain = self.plain(part.encoded.by_path, space)?;
-            let mut own = (*self.under(part)?).clone().and(&plain);
-            for need in &entry.needs {
-                self.needed(need, &mut own);
+    /// What a pattern of an entry takes as it would be typed: the words that it needs are there.
+    pub(super) fn typed(&self, entry: &Entry<'_>, part: &Part, space: Space) -> Option<Language> {
+        let plain = self.plain(part.encoded.by_path, space)?;
+        let mut own = (*self.under(part)?).clone().and(&plain);
+        for need in &entry.needs {
+            self.needed(need, &mut own);
+        }
+        Some(own)
+    }
+
+    /// The same with any options that are none of those that it must not have.
+    pub(super) fn likely(&self, entry: &Entry<'_>, part: &Part, space: Space) -> Option<Language> {
+        let plain = self.plain(part.encoded.by_path, space)?;
+        let mut own = (*self.under(part)?).clone().and(&plain);
+        for need in &entry.needs {
+            let dfa = need.shape(true).and_then(|shape| self.dfa(&shape));
+            match need {
+                Need::Without(_) => own.not.extend(dfa),
+                _ => own.is.extend(dfa),
             }
-            Some(own)
-        };
-        entry.parts.iter().flatten().filter_map(sampled).collect()
+        }
+        Some(own)
+    }
+
+    /// What every pattern of an entry takes as it would be typed.
+    pub(super) fn sampled(&self, entry: &Entry<'_>, space: Space) -> Vec<Language> {
+        let parts = entry.parts.iter().flatten();
+        parts
+            .filter_map(|part| self.typed(entry, part, space))
+            .collect()
+    }
+
+    /// What turns an entry off: the words that it must not have, those that it must, left out, and what it carves out.
+    pub(super) fn beside(&self, entry: &Entry<'_>) -> Vec<(bool, Rc<Dfa>)> {
+        let needs = entry.needs.iter().filter_map(|need| {
+            let dfa = self.dfa(&need.shape(true)?)?;
+            Some((matches!(need, Need::Without(_)), dfa))
+        });
+        let parts = entry.parts.iter().flatten();
+        let carved = parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
+        let carved = carved.filter_map(|shape| Some((true, self.dfa(shape)?)));
+        needs.chain(carved).collect()
     }
 
     /// Adds what a need asks of the words; false where these do not tell.

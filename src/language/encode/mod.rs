@@ -11,7 +11,7 @@ mod hosts;
 mod paths;
 
 pub use commands::plain_command;
-pub use hosts::{is_address, plain_host, plain_tool, tool};
+pub use hosts::{is_address, plain_host, plain_tool, tool, unpadded};
 pub use paths::{name, plain_path};
 
 use super::shape::{Chars, Shape};
@@ -224,8 +224,8 @@ pub fn encode(
                 side.not = excepted(own, sure, folders)?;
             }
             (Judges::Hosts(own), Pattern::Host(pattern)) => {
-                side.is.push(host(pattern));
-                side.not.extend(own.except.iter().map(host));
+                side.is.push(host(pattern, sure));
+                side.not.extend(own.except.iter().map(|own| host(own, !sure)));
             }
             _ => return None,
         }
