@@ -765,8 +765,15 @@ impl CommandIndex {
     /// Adds what these patterns belong to.
     pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
         self.all.push(owner);
+        // The alternatives of one pattern mostly name one program.
+        let mut before = None;
         for pattern in patterns {
-            let owners = match program_of(pattern) {
+            let program = program_of(pattern);
+            if before == Some(program) {
+                continue;
+            }
+            before = Some(program);
+            let owners = match program {
                 None => &mut self.globs,
                 Some(program) => match self.programs.get_mut(program) {
                     Some(owners) => owners,

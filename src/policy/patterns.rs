@@ -141,7 +141,8 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         false => any_words(text)?,
     };
     // Every word may have alternatives: the pattern is their product.
-    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words.len())];
+    let words_in_all = words.len();
+    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words_in_all)];
     for options in words {
         if let [option] = options.as_slice() {
             alternatives
@@ -150,7 +151,12 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             continue;
         }
         let with = |before: &Vec<WordPattern>| {
-            let longer = |option: &WordPattern| before.iter().chain([option]).cloned().collect();
+            let longer = |option: &WordPattern| {
+                let mut own = Vec::with_capacity(words_in_all);
+                own.extend_from_slice(before);
+                own.push(option.clone());
+                own
+            };
             options.iter().map(longer).collect::<Vec<_>>()
         };
         alternatives = alternatives.iter().flat_map(with).collect();
