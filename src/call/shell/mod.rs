@@ -3,7 +3,7 @@
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
 //! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
 //! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
-//! the shell's own commands change), `redirects.rs`.
+//! the shell's own commands change), `traps.rs`, `redirects.rs`.
 
 mod arithmetic;
 mod builtins;
@@ -25,6 +25,7 @@ mod repository;
 mod script;
 mod simple;
 mod syntax;
+mod traps;
 mod words;
 
 use std::rc::Rc;

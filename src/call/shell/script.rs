@@ -128,6 +128,8 @@ pub(super) struct Walker<'s> {
     pub guarded: usize,
     /// `exit` was seen.
     pub exited: bool,
+    /// The text of a trap is walked for what it sets.
+    pub unsettling: bool,
     /// A test, an assignment, arithmetic: something that is no access and yet no nothing.
     pub harmless: bool,
     pub depth: usize,
@@ -161,6 +163,7 @@ impl<'s> Walker<'s> {
             aliasing: Vec::new(),
             guarded: 0,
             exited: false,
+            unsettling: false,
             harmless: false,
             depth: 0,
             called: BTreeSet::new(),
@@ -201,6 +204,14 @@ impl<'s> Walker<'s> {
             self.exhausted = true;
             let span = Span::new(0, self.line.len());
             self.opaque("too much is repeated to be followed", span);
+        }
+    }
+
+    /// A note that the line is too much may be among accesses that were dropped.
+    pub fn told_again(&mut self) {
+        if self.exhausted {
+            self.exhausted = false;
+            self.exhaust();
         }
     }
 
@@ -642,7 +653,7 @@ impl<'s> Walker<'s> {
                     values.extend(self.globbed(words::words(tree, raw, env), env));
                 }
             }
-            None => match &env.positional {
+            None => match env.arguments() {
                 Some(all) => values.extend(all.iter().cloned()),
                 None => values.push(Word::unknown("$@", tree.span(body_span(body)), true)),
             },
@@ -742,13 +753,9 @@ impl<'s> Walker<'s> {
                 };
                 return;
             }
-            // The first round saw values that a later one does not have: once more, without them. A note
-            // that the line is too much may be among what is dropped.
+            // The first round saw values that a later one does not have: once more, without them.
             self.out.truncate(mark);
-            if self.exhausted {
-                self.exhausted = false;
-                self.exhaust();
-            }
+            self.told_again();
             start = joined;
             attempt += 1;
         }
