@@ -39,7 +39,7 @@ use script::{Input, Walker};
 use syntax::Origin;
 
 /// Longest line that is read, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST: usize = 256 * 1024;
 
 /// The names a glob stands for, from a folder; none where there is no view of the files.
 pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
@@ -88,7 +88,7 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
             end -= 1;
         }
         text = line.get(..end).unwrap_or_default();
-        walker.opaque("longer than a mebibyte", Span::new(end, line.len()));
+        walker.opaque("longer than 256 KiB", Span::new(end, line.len()));
     }
     if let Some(at) = text.find('\0') {
         walker.opaque(
