@@ -397,7 +397,7 @@ impl<'e> Expander<'e> {
             self.piece(Piece::Digits);
         } else if reads && numbers::prints_number(tree, list, self.env) {
             self.piece(Piece::Number);
-            self.splits |= self.splitting && !quoted;
+            self.splits |= self.splitting && !quoted && !numbers::prints_one(tree, list, self.env);
         } else {
             self.unknown(spelling, quoted);
         }
@@ -617,8 +617,8 @@ impl<'e> Expander<'e> {
                 pieces: vec![Piece::Digits],
                 ..Word::default()
             }),
-            "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO"
-            | "BASHPID" | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
+            "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID"
+            | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
             "" => Value::Unknown,
             "0" => self.env.zero.clone().map_or(Value::Unknown, Value::Known),
             _ if name.bytes().all(|byte| byte.is_ascii_digit()) => match self.env.arguments() {
