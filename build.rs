@@ -559,7 +559,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 55] = [
+const KINDS: [&str; 57] = [
     "text",
     "maybe",
     "read",
@@ -598,6 +598,8 @@ const KINDS: [&str; 55] = [
     "sends",
     "item",
     "response",
+    "response-below",
+    "wanted",
     "assign",
     "variable",
     "key",

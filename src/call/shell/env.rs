@@ -173,7 +173,11 @@ impl Env {
 
     /// All names that are set or unset.
     pub fn names(&self) -> Vec<String> {
-        self.vars.keys().chain(self.trapped.iter()).cloned().collect()
+        self.vars
+            .keys()
+            .chain(self.trapped.iter())
+            .cloned()
+            .collect()
     }
 
     /// Whether the folder or the arguments changed since.
