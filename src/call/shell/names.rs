@@ -5,7 +5,7 @@
 
 use super::effects::{self, Stdin, What};
 use super::env::Env;
-use super::syntax::{Command, List, Part, Raw, Shape, Target, Tree};
+use super::syntax::{Body, Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
@@ -59,6 +59,19 @@ pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
         names = filtered(&stage.as_ref()?.words, names)?;
     }
     Some(names)
+}
+
+/// The names that a process substitution prints, where it is all of a word: `< <(git ls-files)`.
+pub(super) fn substituted(tree: &Tree, raw: &Raw, env: &Env) -> Option<Word> {
+    let [Part::Command(substitution)] = raw.parts.as_slice() else {
+        return None;
+    };
+    let own = tree.of(substitution.span).starts_with("<(");
+    match &substitution.body {
+        Body::Within(list) if own => of_list(tree, list, env),
+        Body::Apart(apart) if own => of_list(apart, &apart.list, env),
+        _ => None,
+    }
 }
 
 /// What prints names, with some options or without.
