@@ -679,7 +679,7 @@ mod tests {
     #[test]
     fn words_that_are_not_known() {
         let word = |pieces: &[Piece]| Word {
-            pieces: pieces.to_vec(),
+            pieces: pieces.iter().cloned().collect(),
             ..Word::default()
         };
         let text = |text: &str| Piece::Text(text.into());

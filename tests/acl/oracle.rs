@@ -374,7 +374,7 @@ fn words_may(words: &[Word], texts: &[String]) -> bool {
             piece,
             Piece::Star | Piece::One | Piece::Class(_) | Piece::Below(_)
         )
-    }) || first.pieces == [Piece::Unknown("{}".into())];
+    }) || *first.pieces == [Piece::Unknown("{}".into())];
     let most = if glob {
         texts.len()
     } else {
