@@ -50,7 +50,7 @@ pub(super) fn only(stages: &[Option<Stage>]) -> Option<&[Word]> {
 /// The names that a pipeline prints, where it is a lister and filters.
 pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
     let (first, rest) = stages.split_first()?;
-    let fed = |stage: &'_ Option<Stage>| stage.as_ref().filter(|stage| stage.fed).is_some();
+    let fed = |stage: &Option<Stage>| stage.as_ref().is_some_and(|stage| stage.fed);
     if !stages.iter().all(fed) {
         return None;
     }
@@ -395,9 +395,8 @@ fn line_end(pattern: &str) -> Option<&str> {
 
 /// Names of which the end is known too, unless it is already.
 fn ending(mut names: Word, end: Option<&str>) -> Word {
-    match (names.pieces.last(), end) {
-        (Some(Piece::Below(_)), Some(end)) => names.pieces.push(Piece::Text(end.to_owned())),
-        _ => {}
+    if let (Some(Piece::Below(_)), Some(end)) = (names.pieces.last(), end) {
+        names.pieces.push(Piece::Text(end.to_owned()));
     }
     names
 }
