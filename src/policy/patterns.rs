@@ -14,6 +14,8 @@ pub struct CommandPattern {
     pub assignments: Vec<(String, Glob)>,
     /// Program first; never empty.
     pub words: Vec<WordPattern>,
+    /// Where the program is written as a path, that path; empty too where it is none that can be.
+    pub path: Vec<PathPattern>,
 }
 
 /// One word of a command pattern.
@@ -188,9 +190,19 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         .map(|words| CommandPattern {
             text: text.to_owned(),
             assignments: assignments.clone(),
+            path: program_path(&words),
             words,
         })
         .collect())
+}
+
+fn program_path(words: &[WordPattern]) -> Vec<PathPattern> {
+    match words.first() {
+        Some(WordPattern::Word(glob)) if glob.tokens().contains(&Token::Char('/')) => {
+            paths(&spell(glob)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What is wrong with a word, the word in front where the sentence does not hold it.

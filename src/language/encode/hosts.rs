@@ -8,15 +8,16 @@ use std::collections::BTreeSet;
 
 /// The hosts that a pattern takes.
 pub fn host(own: &HostPattern) -> Shape {
-    let or_any = |text: Option<String>| match text {
+    // The usual one comes first: samples are drawn from it.
+    let or_any = |text: Option<String>, usual| match text {
         Some(text) => Shape::text(&text),
-        None => Shape::char().many(),
+        None => Shape::Any(vec![Shape::text(usual), Shape::char().many()]),
     };
     let mut all = vec![
         Shape::Break,
-        or_any(own.scheme.clone()),
+        or_any(own.scheme.clone(), "https"),
         Shape::Break,
-        or_any(own.port.map(|port| port.to_string())),
+        or_any(own.port.map(|port| port.to_string()), "443"),
     ];
     match &own.host {
         HostName::Any => all.push(Shape::parts()),
