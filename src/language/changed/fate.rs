@@ -1,5 +1,6 @@
 //! A rule that changed → a call that shows it, or that no call does.
 
+use super::super::dfa::Dfa;
 use super::super::encode::Space;
 use super::super::entry::keys;
 use super::super::hidden::Claim;
@@ -8,6 +9,7 @@ use super::super::situation;
 use super::super::witness::Witness;
 use super::super::words::Language;
 use super::super::{By, Entry, TRIES};
+use super::side::besides;
 use super::{Both, Fate, Side};
 use crate::policy::rule::Verdict;
 use std::rc::Rc;
@@ -51,11 +53,18 @@ fn settled(
     if is_set {
         return out;
     }
+    // One that says the very same of the pattern: it takes what the entry takes, whatever that is.
+    let is_twin = |rule: &Entry<'_>| {
+        let theirs = &rule.compiled.rule;
+        pattern.is_some_and(|own| rule.written.patterns.contains(own))
+            && theirs.tools == mine.tools
+            && besides(theirs) == besides(mine)
+    };
     // A rule that is on wherever the entry is.
     let on = |rule: &Entry<'_>| {
-        let rule = &rule.compiled.rule;
-        let always = rule.when.is_empty() && rule.unless.is_empty();
-        always && (rule.tools.is_empty() || rule.tools == mine.tools)
+        let own = &rule.compiled.rule;
+        let always = own.when.is_empty() && own.unless.is_empty();
+        (always && (own.tools.is_empty() || own.tools == mine.tools)) || is_twin(rule)
     };
     let near = other.rules.near(entry, on).into_iter();
     let near = near.filter(|by| other.rules.reaches(*by, space));
@@ -73,10 +82,20 @@ fn settled(
             None => strict.decides_alike(rule, entry, other),
         };
         if alike && says_the_same(rule, entry, by, own, other) {
-            out.extend(other.rules.by(by, space, entry, keys.as_deref()));
+            match is_twin(rule) {
+                true => out.extend(other.rules.everything().map(whole)),
+                false => out.extend(other.rules.by(by, space, entry, keys.as_deref())),
+            }
         }
     }
     out
+}
+
+fn whole(every: Rc<Dfa>) -> Rc<Language> {
+    Rc::new(Language {
+        is: vec![every],
+        not: Vec::new(),
+    })
 }
 
 /// Whether two rules of one verdict say the same of what both take.
