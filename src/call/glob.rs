@@ -345,6 +345,9 @@ impl Glob {
 
     /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
     pub fn covers(&self, other: &Self) -> bool {
+        if let Some(text) = other.as_literal() {
+            return self.matches_text(text, false);
+        }
         if self == other {
             return true;
         }

@@ -4,7 +4,7 @@ use super::dfa::Dfa;
 use super::encode::{self, Need, Shapes, Space};
 use super::entry::{Entry, Key, Part, keys};
 use super::hidden::By;
-use super::shape::{Alphabet, Chars, Shape};
+use super::shape::{Alphabet, BREAK, Chars, Shape};
 use super::situation::{self, Facts};
 use super::witness::{self, Scene};
 use super::words::Language;
@@ -206,6 +206,26 @@ impl<'m> Rules<'m> {
         Some((*self.over(part)?).clone().and(&plain))
     }
 
+    /// A word that a pattern takes, plainly spelled, as far as one is found without an automaton of the pattern.
+    pub(super) fn drawn(&self, part: &Part, space: Space) -> Option<Vec<usize>> {
+        let Shapes { is, not } = &part.encoded.over;
+        let (shape, more) = is.split_first()?;
+        let mut word = shape.sample(&self.alphabet)?;
+        for need in more {
+            // A word that is needed somewhere stands behind the others.
+            let own = need.sample(&self.alphabet)?;
+            let start = self.alphabet.index(BREAK)?;
+            let at = own.iter().rposition(|symbol| *symbol == start)?;
+            word.extend(own.get(at..)?);
+        }
+        let text: Vec<char> = self.alphabet.text(&word).chars().collect();
+        if !more.iter().all(|own| own.takes(&text)) || not.iter().any(|own| own.takes(&text)) {
+            return None;
+        }
+        let plain = self.plain(part.encoded.by_path, space)?;
+        ((more.is_empty() || shape.takes(&text)) && plain.takes(&word)).then_some(word)
+    }
+
     pub(super) fn plain(&self, by_path: bool, space: Space) -> Option<Language> {
         let fixed = self
             .plain
@@ -255,7 +275,8 @@ impl<'m> Rules<'m> {
             Some((matches!(need, Need::Without(_)), dfa))
         });
         let parts = entry.parts.iter().flatten();
-        let carved = parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
+        let carved =
+            parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
         let carved = carved.filter_map(|shape| Some((true, self.dfa(shape)?)));
         needs.chain(carved).collect()
     }
@@ -277,18 +298,18 @@ impl<'m> Rules<'m> {
         narrow: &Entry<'_>,
         keys: Option<&[Key]>,
     ) -> Vec<Rc<Language>> {
-        let open: Vec<&Need<'_>> = entry
-            .needs
-            .iter()
-            .filter(|need| !need.follows(&narrow.needs))
-            .collect();
         let near = |part: &&Part| match (&part.keys, keys) {
             (Some(own), Some(keys)) => own.iter().any(|key| keys.contains(key)),
             // What starts with a wildcard is never covered by what starts with this or that word.
             (Some(_), None) => false,
             (None, _) => true,
         };
-        let parts = entry.parts.iter().flatten().filter(near);
+        let mut parts = entry.parts.iter().flatten().filter(near).peekable();
+        if parts.peek().is_none() {
+            return Vec::new();
+        }
+        let needs = entry.needs.iter();
+        let open: Vec<&Need<'_>> = needs.filter(|need| !need.follows(&narrow.needs)).collect();
         parts
             .filter_map(|part| {
                 let under = self.under(part)?;
@@ -368,9 +389,10 @@ impl<'m> Rules<'m> {
 
     pub(super) fn reaches(&self, by: By, space: Space) -> bool {
         match by {
-            By::Entry(at) => self.entries.get(at).is_some_and(|own| {
-                matches!(own.compiled.rule.judges, Judges::Tool) || own.spaces().contains(&space)
-            }),
+            By::Entry(at) => self
+                .entries
+                .get(at)
+                .is_some_and(|own| encode::reaches(&own.compiled.rule, space)),
             By::Protected(at) => self.matcher.protected.get(at).is_some_and(|set| {
                 let mut modes = set.paths.modes.iter();
                 modes.any(|mode| space == Space::Paths(*mode))

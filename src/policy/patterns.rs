@@ -15,6 +15,8 @@ pub struct CommandPattern {
     pub assignments: Vec<(String, Glob)>,
     /// Program first; never empty.
     pub words: Vec<WordPattern>,
+    /// Where the program is written as a path, that path; empty too where it is none that can be.
+    pub path: Vec<PathPattern>,
 }
 
 /// One word of a command pattern.
@@ -179,6 +181,7 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         .map(|words| CommandPattern {
             text: Arc::clone(&text),
             assignments: assignments.clone(),
+            path: program_path(&words),
             words,
         })
         .collect())
@@ -242,6 +245,13 @@ fn any_words(text: &str) -> Result<Read, (String, Option<String>)> {
     };
     let words = words.iter().map(alternatives).collect::<Result<_, _>>()?;
     Ok((assignments, words))
+}
+
+fn program_path(words: &[WordPattern]) -> Vec<PathPattern> {
+    match words.first() {
+        Some(WordPattern::Word(glob)) if glob.holds('/') => paths(&spell(glob)).unwrap_or_default(),
+        _ => Vec::new(),
+    }
 }
 
 /// What is wrong with a word, the word in front where the sentence does not hold it.

@@ -184,8 +184,9 @@ impl Env {
     pub fn names(&self) -> Vec<String> {
         self.vars
             .keys()
-            .chain(self.trapped.iter())
-            .cloned()
+            .map(|name| &**name)
+            .chain(self.trapped.iter().map(String::as_str))
+            .map(str::to_owned)
             .collect()
     }
 

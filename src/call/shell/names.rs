@@ -63,13 +63,13 @@ pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
 
 /// The names that a process substitution prints, where it is all of a word: `< <(git ls-files)`.
 pub(super) fn substituted(tree: &Tree, raw: &Raw, env: &Env) -> Option<Word> {
-    let [Part::Command(substitution)] = raw.parts.as_slice() else {
+    let [Part::Command(substitution)] = &*raw.parts else {
         return None;
     };
     let own = tree.of(substitution.span).starts_with("<(");
     match &substitution.body {
-        Body::Within(list) if own => of_list(tree, list, env),
-        Body::Apart(apart) if own => of_list(apart, &apart.list, env),
+        Body::Within(list) if own => of_stages(&stages(tree, list, env)?),
+        Body::Apart(apart) if own => of_stages(&stages(apart, &apart.list, env)?),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! may hold `a[$(rm x)]`. In: a word or an expression, and what is known of the shell. Out: whether all of it is known.
 
 use super::env::{Env, Value};
-use super::names::Stage;
+use super::names::{self, Stage};
 use super::parse::is_name;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -137,9 +137,9 @@ pub(super) fn prints_number(stages: &[Option<Stage>], env: &Env) -> bool {
     is
 }
 
-/// Whether a list prints exactly one number, whatever there is: `$(nproc)` is one word.
-pub(super) fn prints_one(tree: &Tree, list: &List, env: &Env) -> bool {
-    let one = |words: Vec<Word>| {
+/// Whether what prints a number prints exactly one, whatever there is: `$(nproc)` is one word.
+pub(super) fn prints_one(stages: &[Option<Stage>]) -> bool {
+    let one = |words: &[Word]| {
         let texts: Option<Vec<&str>> = words.iter().map(Word::text).collect();
         match texts.as_deref() {
             Some(["nproc"] | ["getconf", _] | ["id", "-u" | "-g"]) => true,
@@ -147,7 +147,7 @@ pub(super) fn prints_one(tree: &Tree, list: &List, env: &Env) -> bool {
             _ => false,
         }
     };
-    names::only(tree, list, env).is_some_and(one) && prints_number(tree, list, env)
+    names::only(stages).is_some_and(one)
 }
 
 /// What a stage leaves of a number: itself.

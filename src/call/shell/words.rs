@@ -398,7 +398,7 @@ impl<'e> Expander<'e> {
             self.piece(Piece::Digits);
         } else if numbers::prints_number(stages, self.env) {
             self.piece(Piece::Number);
-            self.splits |= self.splitting && !quoted && !numbers::prints_one(tree, list, self.env);
+            self.splits |= self.splitting && !quoted && !numbers::prints_one(stages);
         } else {
             self.unknown(spelling, quoted);
         }
@@ -615,7 +615,7 @@ impl<'e> Expander<'e> {
             "!" if !self.env.background => Value::Unknown,
             // Nobody can assign these.
             "$" | "?" | "!" => Value::Known(Word {
-                pieces: vec![Piece::Digits],
+                pieces: [Piece::Digits].into_iter().collect(),
                 ..Word::default()
             }),
             "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID"

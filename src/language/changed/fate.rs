@@ -1,8 +1,9 @@
 //! A rule that changed → what it may loosen and tighten, with calls that show it.
 
+use super::super::covers::covers;
+use super::super::dfa::Dfa;
 use super::super::encode::{Need, Space};
 use super::super::entry::keys;
-use super::super::covers::covers;
 use super::super::hidden::Claim;
 use super::super::search::{Found, Search};
 use super::super::shape::BREAK;
@@ -11,6 +12,7 @@ use super::super::witness::{Witness, quoted};
 use super::super::words::Language;
 use super::super::{By, Entry, TRIES};
 use super::calls::of_rules;
+use super::side::besides;
 use super::{Both, Fate, Side};
 use crate::policy::patterns::PathPattern;
 use crate::policy::rule::{Section, Verdict};
@@ -80,7 +82,9 @@ fn keeps_off(entry: &Entry<'_>, space: Space, own: &Side<'_>) -> bool {
         Space::Paths(mode) => Some(Section::Paths(mode)),
         Space::Hosts => Some(Section::Hosts),
     };
-    let mut defaults = section.into_iter().flat_map(|section| matcher.rest(section));
+    let mut defaults = section
+        .into_iter()
+        .flat_map(|section| matcher.rest(section));
     let by_default = defaults.any(|at| {
         let rule = matcher.rules.get(at);
         rule.is_some_and(|own| own.layer == layer && own.rule.action == Verdict::Deny)
@@ -118,8 +122,7 @@ fn is_covered(
     let ordered =
         own.is_ordered(entry) || other.rules.entries.iter().any(|own| other.is_ordered(own));
     let order = ordered.then(|| Order::of(entry, space, own, other));
-    let managed =
-        |side: &Side<'_>, entry: &Entry<'_>| side.rules.matcher.is_managed(entry.rule);
+    let managed = |side: &Side<'_>, entry: &Entry<'_>| side.rules.matcher.is_managed(entry.rule);
     let near = other.rules.near(entry, |_| true).into_iter();
     let mut near = near.filter_map(|by| match by {
         By::Entry(at) => Some((by, other.rules.entries.get(at)?)),
@@ -163,11 +166,18 @@ fn settled(
     if is_set {
         return out;
     }
+    // One that says the very same of the pattern: it takes what the entry takes, whatever that is.
+    let is_twin = |rule: &Entry<'_>| {
+        let theirs = &rule.compiled.rule;
+        pattern.is_some_and(|own| rule.written.patterns.contains(own))
+            && theirs.tools == mine.tools
+            && besides(theirs) == besides(mine)
+    };
     // A rule that is on wherever the entry is.
     let on = |rule: &Entry<'_>| {
-        let rule = &rule.compiled.rule;
-        let always = rule.when.is_empty() && rule.unless.is_empty();
-        always && (rule.tools.is_empty() || rule.tools == mine.tools)
+        let own = &rule.compiled.rule;
+        let always = own.when.is_empty() && own.unless.is_empty();
+        (always && (own.tools.is_empty() || own.tools == mine.tools)) || is_twin(rule)
     };
     let near = other.rules.near(entry, on).into_iter();
     let near = near.filter(|by| other.rules.reaches(*by, space));
@@ -185,10 +195,20 @@ fn settled(
             None => strict.decides_alike(rule, entry, other),
         };
         if alike && says_the_same(rule, entry, by, own, other) {
-            out.extend(other.rules.by(by, space, entry, keys.as_deref()));
+            match is_twin(rule) {
+                true => out.extend(other.rules.everything().map(whole)),
+                false => out.extend(other.rules.by(by, space, entry, keys.as_deref())),
+            }
         }
     }
     out
+}
+
+fn whole(every: Rc<Dfa>) -> Rc<Language> {
+    Rc::new(Language {
+        is: vec![every],
+        not: Vec::new(),
+    })
 }
 
 /// Whether two rules of one verdict say the same of what both take.
@@ -325,7 +345,10 @@ fn inside(
     let settled = settled(entry, at, space, own, other);
     // As one would type it first; then whatever is left; then where others meet it.
     let typed = rules.typed(entry, part, space);
-    let searches = typed.iter().chain([&wanted]).map(|own| (own.clone(), settled.clone()));
+    let searches = typed
+        .iter()
+        .chain([&wanted])
+        .map(|own| (own.clone(), settled.clone()));
     let met = meeting(entry, rules.likely(entry, part, space), space, both);
     let searches = searches.chain(met.into_iter().map(|own| (own, Vec::new())));
     let mut words = BTreeSet::new();
@@ -374,17 +397,12 @@ fn meeting(
             let Some(near) = rules.entries.get(at) else {
                 continue;
             };
-            out.extend(
-                rules
-                    .beside(near)
-                    .into_iter()
-                    .map(|(is, dfa)| {
-                        let mut own = typed.clone();
-                        let list = if is { &mut own.is } else { &mut own.not };
-                        list.push(dfa);
-                        own
-                    }),
-            );
+            out.extend(rules.beside(near).into_iter().map(|(is, dfa)| {
+                let mut own = typed.clone();
+                let list = if is { &mut own.is } else { &mut own.not };
+                list.push(dfa);
+                own
+            }));
             if near.spaces().contains(&space) {
                 let sampled = rules.sampled(near, space).into_iter();
                 out.extend(sampled.map(|own| typed.clone().and(&own)));
@@ -417,12 +435,18 @@ pub fn calls(
     };
     let on = |tool: &str| -> Vec<&Facts> {
         let facts = facts.iter();
-        facts.filter(|facts| rules.is_on(rule, space, tool, facts)).collect()
+        facts
+            .filter(|facts| rules.is_on(rule, space, tool, facts))
+            .collect()
     };
     let mut out = Vec::new();
     for tool in rules.tools(entry, space).iter().take(8) {
         for needs in each_operand(&entry.needs) {
-            let call = |facts: &Facts| rules.scene.call(rules.matcher, space, word, tool, facts, &needs);
+            let call = |facts: &Facts| {
+                rules
+                    .scene
+                    .call(rules.matcher, space, word, tool, facts, &needs)
+            };
             let calls = on(tool).into_iter().filter_map(call);
             out.extend(calls.flat_map(|call| call.with_each(&needs)));
         }
@@ -462,7 +486,9 @@ fn unknown(entry: &Entry<'_>, space: Space, word: &str, own: &Side<'_>) -> Vec<W
     }
     let words: Vec<String> = word.split(BREAK).skip(1).map(quoted).collect();
     let ends = (1..words.len().max(2)).filter_map(|at| words.get(..at));
-    let lines: Vec<String> = ends.map(|some| format!("{} \"$X\"", some.join(" "))).collect();
+    let lines: Vec<String> = ends
+        .map(|some| format!("{} \"$X\"", some.join(" ")))
+        .collect();
     let tools = rules.tools(entry, space).into_iter().take(8);
     tools
         .flat_map(|tool| lines.iter().map(move |line| (tool.clone(), line)))

@@ -164,6 +164,17 @@ pub fn spaces(rule: &Rule) -> Vec<Space> {
     }
 }
 
+/// Whether a rule judges such an access as such, or as any other of a tool.
+pub fn reaches(rule: &Rule, space: Space) -> bool {
+    match (&rule.judges, space) {
+        (Judges::Tool, _)
+        | (Judges::Commands(_), Space::Commands)
+        | (Judges::Hosts(_), Space::Hosts) => true,
+        (Judges::Paths(own), Space::Paths(mode)) => own.modes.contains(&mode),
+        _ => false,
+    }
+}
+
 /// What a rule needs besides.
 pub fn needs<'m>(rule: &'m Rule, written: &Written<'m>) -> Vec<Need<'m>> {
     let mut needs: Vec<Need<'m>> = rule.args.iter().map(Need::Argument).collect();
@@ -225,7 +236,8 @@ pub fn encode(
             }
             (Judges::Hosts(own), Pattern::Host(pattern)) => {
                 side.is.push(host(pattern, sure));
-                side.not.extend(own.except.iter().map(|own| host(own, !sure)));
+                side.not
+                    .extend(own.except.iter().map(|own| host(own, !sure)));
             }
             _ => return None,
         }
