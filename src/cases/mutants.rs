@@ -86,7 +86,9 @@ pub fn survivors(policy: &Policy, matcher: &Matcher, cases: &[(Case, Decision)])
             if cases.iter().any(noticed) {
                 continue;
             }
-            let fates = changed(matcher, &mutant).into_iter().map(|change| change.fate);
+            let fates = changed(matcher, &mutant)
+                .into_iter()
+                .map(|change| change.fate);
             out.push(Survivor {
                 part: part.clone(),
                 mutation,

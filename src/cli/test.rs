@@ -527,7 +527,10 @@ fn unnoticed(under: &Decided) -> Result<usize, Stop> {
             Mutation::Removed => "were gone".to_owned(),
             Mutation::Turned(verdict) => format!("were {verdict}"),
         };
-        let told = match (fate.loosened.shown().or(fate.tightened.shown()), fate.told()) {
+        let told = match (
+            fate.loosened.shown().or(fate.tightened.shown()),
+            fate.told(),
+        ) {
             (Some(moved), _) => format!(
                 "no case notices; one would be `{}`: {}, then {}",
                 moved.witness, moved.old.action, moved.new.action

@@ -50,21 +50,42 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("hosts deny", "'a.docs.rs'"),
     ("hosts deny", "'https://docs.rs'"),
     ("hosts deny", "'docs.rs:443'"),
-    ("hosts deny", "{ match = '*.docs.rs', except = ['http://a.docs.rs'] }"),
+    (
+        "hosts deny",
+        "{ match = '*.docs.rs', except = ['http://a.docs.rs'] }",
+    ),
     ("hosts ask", "'*:8443'"),
-    ("hosts allow", "{ match = 'http://*', except = ['docs.rs:80'] }"),
+    (
+        "hosts allow",
+        "{ match = 'http://*', except = ['docs.rs:80'] }",
+    ),
     ("commands ask", "{ match = 'ls', except = ['ls'] }"),
     ("commands deny", "{ match = 'rm -r', except = ['rm * x'] }"),
     ("commands deny", "{ match = 'rm', operands = ['src/**'] }"),
-    ("commands deny", "{ match = 'git push', without = ['-f|--dry'] }"),
+    (
+        "commands deny",
+        "{ match = 'git push', without = ['-f|--dry'] }",
+    ),
     ("commands deny", "'rm [a-m]*'"),
     ("commands deny", "'rm [!a-m]*'"),
     ("commands allow", "'curl'"),
     ("rules", "{ action = 'ask', tools = ['mcp__*'] }"),
-    ("rules", "{ action = 'deny', tools = ['mcp__?'], args = { p = ['x', '.env'] } }"),
-    ("rules", "{ action = 'ask', tools = ['*'], unless = { live = true } }"),
-    ("rules", "{ action = 'deny', commands = ['rm'], when = { live = true } }"),
-    ("rules", "{ action = 'ask', hosts = ['docs.rs'], forced = true }"),
+    (
+        "rules",
+        "{ action = 'deny', tools = ['mcp__?'], args = { p = ['x', '.env'] } }",
+    ),
+    (
+        "rules",
+        "{ action = 'ask', tools = ['*'], unless = { live = true } }",
+    ),
+    (
+        "rules",
+        "{ action = 'deny', commands = ['rm'], when = { live = true } }",
+    ),
+    (
+        "rules",
+        "{ action = 'ask', hosts = ['docs.rs'], forced = true }",
+    ),
     ("tiers allow", "'f*'"),
     ("tiers allow", "'bash'"),
     ("tiers allow", "'mcp__*'"),
@@ -276,7 +297,10 @@ fn differ(old: &str, new: &str) -> Result<(), TestCaseError> {
     let (before, after) = (matcher_of(old), matcher_of(new));
     let changes = changed(&before, &after);
     for change in &changes {
-        for (way, loosened) in [(&change.fate.loosened, true), (&change.fate.tightened, false)] {
+        for (way, loosened) in [
+            (&change.fate.loosened, true),
+            (&change.fate.tightened, false),
+        ] {
             let Some(moved) = way.shown() else { continue };
             let call = Call::from_json(moved.witness.json().to_string().as_bytes()).unwrap();
             let (old_says, new_says) = (verdict(&before, &call), verdict(&after, &call));
@@ -291,7 +315,10 @@ fn differ(old: &str, new: &str) -> Result<(), TestCaseError> {
     for call in calls().iter().filter(|_| !loosens || !tightens) {
         let (old_says, new_says) = (verdict(&before, call), verdict(&after, call));
         let fits = (loosens || new_says >= old_says) && (tightens || new_says <= old_says);
-        let told: Vec<_> = changes.iter().map(|own| (&own.what, own.fate.told())).collect();
+        let told: Vec<_> = changes
+            .iter()
+            .map(|own| (&own.what, own.fate.told()))
+            .collect();
         prop_assert!(fits, "{call:?}: {told:?}\n{old}\n---\n{new}");
     }
     Ok(())
@@ -299,16 +326,21 @@ fn differ(old: &str, new: &str) -> Result<(), TestCaseError> {
 
 /// Of an invariant that is proved no call of the table is an instance.
 fn holds(text: &str) -> Result<(), TestCaseError> {
-    let never = NEVER.iter().enumerate().map(|(at, never)| {
-        format!("[[invariants]]\nid = 'i{at}'\nnever_allow = {{ {never} }}\n")
-    });
+    let never = NEVER
+        .iter()
+        .enumerate()
+        .map(|(at, never)| format!("[[invariants]]\nid = 'i{at}'\nnever_allow = {{ {never} }}\n"));
     let text = format!("{text}{}", never.collect::<String>());
     let matcher = matcher_of(&text);
     let own = Rules::of(&matcher);
     for invariant in rules::invariants(&matcher) {
         if own.invariant(invariant) == Proof::Holds {
             for call in calls() {
-                prop_assert!(!own.is_broken_by(invariant, &call), "{}: {call:?}\n{text}", invariant.id);
+                prop_assert!(
+                    !own.is_broken_by(invariant, &call),
+                    "{}: {call:?}\n{text}",
+                    invariant.id
+                );
             }
         }
     }

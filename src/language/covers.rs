@@ -87,10 +87,10 @@ impl Rules<'_> {
     /// Whether each pattern of an entry is covered by one of these entries.
     pub(super) fn covered(&self, narrow: &Entry<'_>, by: &[&Entry<'_>]) -> bool {
         let each = |pattern: Option<&Pattern<'_>>| {
-            narrow.spaces().into_iter().all(|space| {
-                by.iter()
-                    .any(|wide| covers(wide, narrow, pattern, space))
-            })
+            narrow
+                .spaces()
+                .into_iter()
+                .all(|space| by.iter().any(|wide| covers(wide, narrow, pattern, space)))
         };
         match narrow.written.patterns.is_empty() {
             true => each(None),
@@ -136,7 +136,10 @@ fn command(wide: &CommandPattern, narrow: &CommandPattern, exact: bool) -> bool 
         own.covers(other) && (!option(other) || option(own) || open)
     };
     program
-        && wide.assignments.iter().all(|own| narrow.assignments.contains(own))
+        && wide
+            .assignments
+            .iter()
+            .all(|own| narrow.assignments.contains(own))
         && starts(rest, more, exact, word)
 }
 

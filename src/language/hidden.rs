@@ -97,7 +97,8 @@ impl<'m> Rules<'m> {
         let by = self.near_at(entry, |at, other| {
             let (mine, theirs) = (entry.action(), other.action());
             let forced = entry.compiled.rule.forced;
-            let says = theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny && !forced);
+            let says =
+                theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny && !forced);
             // Two that only together take every word each may or may not take one that cannot be computed.
             let patterns = entry.written.patterns.iter().map(Some);
             let mut patterns = patterns.chain(entry.written.patterns.is_empty().then_some(None));

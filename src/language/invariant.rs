@@ -161,7 +161,9 @@ impl Rules<'_> {
             Space::Tool | Space::Commands => None,
         };
         let commands = shells.iter().any(|own| own == tool);
-        let sections = section.into_iter().chain(commands.then_some(Section::Commands));
+        let sections = section
+            .into_iter()
+            .chain(commands.then_some(Section::Commands));
         let mut defaults = sections.flat_map(|section| self.matcher.rest(section));
         let by_default = defaults.any(|at| {
             let rule = self.matcher.rules.get(at);
@@ -332,7 +334,9 @@ impl Rules<'_> {
             });
         let likely: Vec<String> = likely.take(64).collect();
         // What others leave out.
-        let near = self.near(never, |own| own.action() != Verdict::Allow).into_iter();
+        let near = self
+            .near(never, |own| own.action() != Verdict::Allow)
+            .into_iter();
         let near = near.filter_map(|by| match by {
             By::Entry(at) => self.entries.get(at),
             By::Protected(_) => None,
@@ -415,7 +419,10 @@ impl Rules<'_> {
             let commands = encode::commands_of(&own.written).into_iter();
             commands.map(|own| sample(own, |_| true)).collect()
         };
-        let allows = self.entries.iter().filter(|own| own.action() == Verdict::Allow);
+        let allows = self
+            .entries
+            .iter()
+            .filter(|own| own.action() == Verdict::Allow);
         let starts: Vec<String> = allows.flat_map(written).take(64).collect();
         let mut lines = starts.clone();
         for never in written(never) {
@@ -429,7 +436,9 @@ impl Rules<'_> {
                 ]);
             }
         }
-        let calls = lines.iter().map(|line| self.scene.line(self.matcher, line.trim(), tool, facts));
+        let calls = lines
+            .iter()
+            .map(|line| self.scene.line(self.matcher, line.trim(), tool, facts));
         calls.flatten().collect()
     }
 

@@ -255,7 +255,8 @@ impl<'m> Rules<'m> {
             Some((matches!(need, Need::Without(_)), dfa))
         });
         let parts = entry.parts.iter().flatten();
-        let carved = parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
+        let carved =
+            parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
         let carved = carved.filter_map(|shape| Some((true, self.dfa(shape)?)));
         needs.chain(carved).collect()
     }

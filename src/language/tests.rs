@@ -105,7 +105,10 @@ fn what_is_hidden() {
 fn what_is_redundant() {
     let redundant = |text: &str| {
         let matcher = matcher(&format!("[commands]\ndeny = [{text}]"));
-        Rules::of(&matcher).redundant(0, |_, _| true).yes().is_some()
+        Rules::of(&matcher)
+            .redundant(0, |_, _| true)
+            .yes()
+            .is_some()
     };
     assert!(redundant("'a x', 'a'"));
     assert!(redundant("{ match = 'a', with = ['-x'] }, 'a'"));
@@ -155,28 +158,64 @@ fn invariants() {
             "unknown",
         ),
         // A port and a scheme are a part of the host.
-        ("[tiers]\nallow = ['*']\n[hosts]\ndeny = ['e.com:443']", "hosts = ['e.com']", "broken"),
-        ("[tiers]\nallow = ['*']\n[hosts]\ndeny = ['https://e.com']", "hosts = ['e.com']", "broken"),
+        (
+            "[tiers]\nallow = ['*']\n[hosts]\ndeny = ['e.com:443']",
+            "hosts = ['e.com']",
+            "broken",
+        ),
+        (
+            "[tiers]\nallow = ['*']\n[hosts]\ndeny = ['https://e.com']",
+            "hosts = ['e.com']",
+            "broken",
+        ),
         (
             "[tiers]\nallow = ['*']\n[hosts]\ndeny = [{ match = '*.e.com', except = ['http://a.e.com'] }]",
             "hosts = ['*.e.com']",
             "broken",
         ),
-        ("[tiers]\nallow = ['*']\n[hosts]\ndeny = ['e.com']", "hosts = ['https://e.com:8443']", "holds"),
+        (
+            "[tiers]\nallow = ['*']\n[hosts]\ndeny = ['e.com']",
+            "hosts = ['https://e.com:8443']",
+            "holds",
+        ),
         // An authority that endorses a call lifts the ask of its tier.
-        ("sources = [{ name = 's' }]\n[tiers]\nask = ['bash']", "commands = ['rm']", "broken"),
+        (
+            "sources = [{ name = 's' }]\n[tiers]\nask = ['bash']",
+            "commands = ['rm']",
+            "broken",
+        ),
         ("[tiers]\nask = ['bash']", "commands = ['rm']", "holds"),
-        ("sources = [{ name = 's', on_error = 'deny' }]\n[tiers]\nallow = ['bash']", "commands = ['rm']", "broken"),
-        ("[paths.read]\ndefault = 'allow'", "paths = ['.env']\naccess = 'read'", "broken"),
+        (
+            "sources = [{ name = 's', on_error = 'deny' }]\n[tiers]\nallow = ['bash']",
+            "commands = ['rm']",
+            "broken",
+        ),
+        (
+            "[paths.read]\ndefault = 'allow'",
+            "paths = ['.env']\naccess = 'read'",
+            "broken",
+        ),
         // Started by another command, left out by a deny, by another path.
-        ("[commands]\nallow = ['sudo rm']", "commands = ['rm']", "broken"),
-        ("[commands]\nallow = ['find ** -exec *']", "commands = ['rm']", "broken"),
+        (
+            "[commands]\nallow = ['sudo rm']",
+            "commands = ['rm']",
+            "broken",
+        ),
+        (
+            "[commands]\nallow = ['find ** -exec *']",
+            "commands = ['rm']",
+            "broken",
+        ),
         (
             "[tiers]\nallow = ['bash']\n[commands]\ndeny = [{ match = 'rm', without = ['-n'] }]",
             "commands = ['rm']",
             "broken",
         ),
-        ("[tiers]\nallow = ['bash']\n[commands]\ndeny = ['/bin/rm']", "commands = ['rm']", "broken"),
+        (
+            "[tiers]\nallow = ['bash']\n[commands]\ndeny = ['/bin/rm']",
+            "commands = ['rm']",
+            "broken",
+        ),
     ];
     for (policy, never, want) in rows {
         let never = never.replace('\n', ", ");
@@ -261,10 +300,26 @@ fn differences() {
             "loosened",
         ),
         // A port and a scheme are a part of the host.
-        ("[hosts]\nallow = ['https://e.com']", "[hosts]\nallow = ['e.com']", "loosened"),
-        ("[hosts]\ndeny = ['e.com']", "[hosts]\ndeny = ['e.com:443']", "loosened"),
-        ("[hosts]\ndeny = ['*']", "[hosts]\ndeny = ['*:443']", "loosened"),
-        ("[hosts]\ndeny = ['https://e.com']", "[hosts]\ndeny = ['https://e.com', 'https://e.com:8443']", "equivalent"),
+        (
+            "[hosts]\nallow = ['https://e.com']",
+            "[hosts]\nallow = ['e.com']",
+            "loosened",
+        ),
+        (
+            "[hosts]\ndeny = ['e.com']",
+            "[hosts]\ndeny = ['e.com:443']",
+            "loosened",
+        ),
+        (
+            "[hosts]\ndeny = ['*']",
+            "[hosts]\ndeny = ['*:443']",
+            "loosened",
+        ),
+        (
+            "[hosts]\ndeny = ['https://e.com']",
+            "[hosts]\ndeny = ['https://e.com', 'https://e.com:8443']",
+            "equivalent",
+        ),
         // Without any rule about hosts what covers a command covers its connections.
         (
             "[commands]\nallow = ['curl']\n[hosts]\nallow = ['docs.rs']",
@@ -276,7 +331,11 @@ fn differences() {
             "[tiers]\nallow = ['bash']\n[commands]\ndefault = 'ask'",
             "tightened",
         ),
-        ("[paths.write]\ndefault = 'ask'", "[paths.write]\ndefault = 'allow'", "loosened"),
+        (
+            "[paths.write]\ndefault = 'ask'",
+            "[paths.write]\ndefault = 'allow'",
+            "loosened",
+        ),
         // What cannot be computed may be any of two, and is surely neither.
         (
             "[commands]\ndeny = ['a *', 'a [a-m]*', 'a [!a-m]*']",
@@ -289,8 +348,16 @@ fn differences() {
             "unknown",
         ),
         // A question keeps off the stricter default of its section.
-        ("[commands]\ndefault = 'deny'", "[commands]\ndefault = 'deny'\nask = ['a']", "loosened"),
-        ("[commands]\ndeny = [{ match = 'rm', operands = ['keep/**'] }]", "", "loosened"),
+        (
+            "[commands]\ndefault = 'deny'",
+            "[commands]\ndefault = 'deny'\nask = ['a']",
+            "loosened",
+        ),
+        (
+            "[commands]\ndeny = [{ match = 'rm', operands = ['keep/**'] }]",
+            "",
+            "loosened",
+        ),
         (
             "[commands]\ndeny = [{ match = 'rm', operands = ['keep/**', 'tmp/**'] }]",
             "[commands]\ndeny = [{ match = 'rm', operands = ['keep/**'] }]",
@@ -318,7 +385,11 @@ fn differences() {
             "[tiers]\nallow = ['bash']\ndeny = ['fetch']\n[hosts]\ndeny = ['e.com']",
             "loosened",
         ),
-        ("[commands]\nask = [{ match = 'a', id = 'x' }]", "[commands]\nask = [{ match = 'a', id = 'y' }]", "equivalent"),
+        (
+            "[commands]\nask = [{ match = 'a', id = 'x' }]",
+            "[commands]\nask = [{ match = 'a', id = 'y' }]",
+            "equivalent",
+        ),
     ];
     for (old, new, want) in rows {
         let (old_matcher, new_matcher) = (matcher(old), matcher(new));
@@ -471,8 +542,5 @@ fn a_rule_given_up_differs() {
         .iter()
         .find(|change| change.what == "disable: no-ls")
         .unwrap();
-    assert!(
-        own.fate.told() == Told::Loosened,
-        "{changes:#?}"
-    );
+    assert!(own.fate.told() == Told::Loosened, "{changes:#?}");
 }

@@ -4,11 +4,11 @@ use super::encode::{self, Folders, Need, Space, is_address, unpadded};
 use super::rules::invariants;
 use super::shape::{BREAK, Shape};
 use super::situation::Facts;
-use crate::call::{Call, Said};
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::FileView;
 use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::call::word::Word;
+use crate::call::{Call, Said};
 use crate::decision;
 use crate::matcher::Matcher;
 use crate::policy::glob::{Glob, Token};
@@ -59,7 +59,10 @@ impl Witness {
                 let said = if at == 0 { first } else { Said::Abstain };
                 ((*name).to_owned(), said)
             });
-            let heard = out.first().filter(|own| own.call.verdicts.is_empty()).cloned();
+            let heard = out
+                .first()
+                .filter(|own| own.call.verdicts.is_empty())
+                .cloned();
             if let Some(mut heard) = heard.filter(|_| !sources.is_empty()) {
                 heard.call.verdicts = said.collect();
                 out.push(heard);
@@ -72,7 +75,9 @@ impl Witness {
     pub fn with_each(self, needs: &[Need<'_>]) -> Vec<Self> {
         let mut out = vec![self];
         for need in needs {
-            let Need::Argument(condition) = need else { continue };
+            let Need::Argument(condition) = need else {
+                continue;
+            };
             let Some(first) = out.first() else { break };
             let args = first.call.args.object().cloned().unwrap_or_default();
             let others = values(condition).skip(1).take(8).map(|value| {
@@ -330,8 +335,12 @@ fn told(shown: &str, tool: &str, args: &Map<String, Value>, given: &str) -> Stri
     if !usual && shown != tool {
         told += &format!(" by `{tool}`");
     }
-    let more = args.iter().filter(|(_, value)| value.as_str() != Some(given));
-    let more: Map<String, Value> = more.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let more = args
+        .iter()
+        .filter(|(_, value)| value.as_str() != Some(given));
+    let more: Map<String, Value> = more
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     if !more.is_empty() && !more.values().any(Value::is_array) {
         told += &format!(" with {}", Value::Object(more));
     }

@@ -73,9 +73,15 @@ pub fn human(changes: &[Change], color: bool) -> String {
             let _ = writeln!(out, "  old   {}", decided(&moved.old));
             let _ = writeln!(out, "  new   {}", decided(&moved.new));
         }
-        let [was, is] = change.fate.keys.as_ref().map_or([&None, &None], |[was, is]| [was, is]);
+        let [was, is] = change
+            .fate
+            .keys
+            .as_ref()
+            .map_or([&None, &None], |[was, is]| [was, is]);
         let key = match (was, is) {
-            (Some(was), Some(is)) => format!("its question is answered by `{is}`, no longer by `{was}`"),
+            (Some(was), Some(is)) => {
+                format!("its question is answered by `{is}`, no longer by `{was}`")
+            }
             (Some(was), None) => format!("an approval of `{was}` answers nothing any more"),
             (None, Some(is)) => format!("its question has a key of its own, `{is}`"),
             (None, None) => String::new(),

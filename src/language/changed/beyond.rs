@@ -66,7 +66,9 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
     if old.outside.0 != new.outside.0 {
         let places = matchers.map(|own| own.outside.1.clone());
         let open = toward(old.outside.0, new.outside.0);
-        add("workspace.outside", places, &|| both.shown(open.clone(), paths(both)));
+        add("workspace.outside", places, &|| {
+            both.shown(open.clone(), paths(both))
+        });
     }
     if roots(old) != roots(new) {
         let place = |file: &File| {
@@ -106,7 +108,12 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "tiers.default",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(toward(old.default_verdict(), new.default_verdict()), calls()),
+            &|| {
+                both.shown(
+                    toward(old.default_verdict(), new.default_verdict()),
+                    calls(),
+                )
+            },
         );
     }
     if old.takes_unknown() != new.takes_unknown() {
@@ -224,9 +231,7 @@ fn disabled(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
             what: format!("disable: {id}"),
             old: None,
             new: None,
-            fate: known
-                .next()
-                .map_or(any(), |change| change.fate.clone()),
+            fate: known.next().map_or(any(), |change| change.fate.clone()),
         }
     };
     changed.map(|id| of(&id)).collect()
@@ -312,7 +317,9 @@ fn turned(both: &Both<'_, '_>, name: &str, asks: impl Fn(&Entry<'_>) -> bool) ->
 
 /// Whether there is any rule about hosts: with one, what covers a command no longer covers the hosts that it names.
 fn about_hosts(both: &Both<'_, '_>) -> Option<Change> {
-    let any = both.sides().map(|side| !side.rules.matcher.host_rules().is_empty());
+    let any = both
+        .sides()
+        .map(|side| !side.rules.matcher.host_rules().is_empty());
     // Without it they are left to the tier, which may allow them as well.
     let matters = both.sides().into_iter().any(|side| {
         let matcher = side.rules.matcher;

@@ -29,6 +29,9 @@ const SPACES: [Space; 4] = [
     Space::Hosts,
 ];
 
+/// How many allowed commands are tried for what they may do.
+const MOST_STARTS: usize = 16;
+
 /// Lines that nobody understands.
 const OPAQUE: [&str; 3] = ["'", "eval \"$x\"", "if true"];
 
@@ -78,7 +81,10 @@ fn allowed(side: &Side<'_>) -> Vec<String> {
     let entries = side.within(Space::Commands);
     let entries = entries.filter(|own| own.action() == Verdict::Allow);
     let commands = entries.flat_map(|own| commands_of(&own.written));
-    commands.take(MOST_RULES).map(|own| sample(own, |_| true)).collect()
+    commands
+        .take(MOST_STARTS)
+        .map(|own| sample(own, |_| true))
+        .collect()
 }
 
 /// Calls for accesses that no rule of either names.
@@ -175,7 +181,8 @@ pub fn of_rules(both: &Both<'_, '_>, wanted: impl Fn(&Entry<'_>) -> bool) -> Vec
         for entry in entries.take(MOST_RULES) {
             for space in entry.spaces() {
                 out.extend(
-                    words(entry, space, side).flat_map(|word| calls(entry, space, &word, side, both)),
+                    words(entry, space, side)
+                        .flat_map(|word| calls(entry, space, &word, side, both)),
                 );
             }
         }

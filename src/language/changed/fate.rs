@@ -1,8 +1,8 @@
 //! A rule that changed → what it may loosen and tighten, with calls that show it.
 
+use super::super::covers::covers;
 use super::super::encode::{Need, Space};
 use super::super::entry::keys;
-use super::super::covers::covers;
 use super::super::hidden::Claim;
 use super::super::search::{Found, Search};
 use super::super::shape::BREAK;
@@ -17,8 +17,8 @@ use crate::policy::rule::{Section, Verdict};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// So many meetings with other rules are looked into.
-const MOST_MEETINGS: usize = 64;
+/// So many meetings with other rules are looked into, by two words each.
+const MOST_MEETINGS: usize = 16;
 
 /// What comes of the entries of a rule that only `own` has.
 pub fn fate(entries: &[&Entry<'_>], own: &Side<'_>, other: &Side<'_>, both: &Both<'_, '_>) -> Fate {
@@ -80,7 +80,9 @@ fn keeps_off(entry: &Entry<'_>, space: Space, own: &Side<'_>) -> bool {
         Space::Paths(mode) => Some(Section::Paths(mode)),
         Space::Hosts => Some(Section::Hosts),
     };
-    let mut defaults = section.into_iter().flat_map(|section| matcher.rest(section));
+    let mut defaults = section
+        .into_iter()
+        .flat_map(|section| matcher.rest(section));
     let by_default = defaults.any(|at| {
         let rule = matcher.rules.get(at);
         rule.is_some_and(|own| own.layer == layer && own.rule.action == Verdict::Deny)
@@ -118,8 +120,7 @@ fn is_covered(
     let ordered =
         own.is_ordered(entry) || other.rules.entries.iter().any(|own| other.is_ordered(own));
     let order = ordered.then(|| Order::of(entry, space, own, other));
-    let managed =
-        |side: &Side<'_>, entry: &Entry<'_>| side.rules.matcher.is_managed(entry.rule);
+    let managed = |side: &Side<'_>, entry: &Entry<'_>| side.rules.matcher.is_managed(entry.rule);
     let near = other.rules.near(entry, |_| true).into_iter();
     let mut near = near.filter_map(|by| match by {
         By::Entry(at) => Some((by, other.rules.entries.get(at)?)),
@@ -325,13 +326,14 @@ fn inside(
     let settled = settled(entry, at, space, own, other);
     // As one would type it first; then whatever is left; then where others meet it.
     let typed = rules.typed(entry, part, space);
-    let searches = typed.iter().chain([&wanted]).map(|own| (own.clone(), settled.clone()));
+    let left = typed.iter().chain([&wanted]);
+    let left = left.map(|own| (own.clone(), settled.clone(), TRIES));
     let met = meeting(entry, rules.likely(entry, part, space), space, both);
-    let searches = searches.chain(met.into_iter().map(|own| (own, Vec::new())));
+    let searches = left.chain(met.into_iter().map(|own| (own, Vec::new(), 2)));
     let mut words = BTreeSet::new();
-    for (wanted, settled) in searches {
+    for (wanted, settled, tries) in searches {
         let mut search = Search::new(&rules.alphabet, wanted, settled);
-        for _ in 0..TRIES {
+        for _ in 0..tries {
             let Found::Word(word) = search.next() else {
                 break;
             };
@@ -374,17 +376,12 @@ fn meeting(
             let Some(near) = rules.entries.get(at) else {
                 continue;
             };
-            out.extend(
-                rules
-                    .beside(near)
-                    .into_iter()
-                    .map(|(is, dfa)| {
-                        let mut own = typed.clone();
-                        let list = if is { &mut own.is } else { &mut own.not };
-                        list.push(dfa);
-                        own
-                    }),
-            );
+            out.extend(rules.beside(near).into_iter().map(|(is, dfa)| {
+                let mut own = typed.clone();
+                let list = if is { &mut own.is } else { &mut own.not };
+                list.push(dfa);
+                own
+            }));
             if near.spaces().contains(&space) {
                 let sampled = rules.sampled(near, space).into_iter();
                 out.extend(sampled.map(|own| typed.clone().and(&own)));
@@ -417,12 +414,18 @@ pub fn calls(
     };
     let on = |tool: &str| -> Vec<&Facts> {
         let facts = facts.iter();
-        facts.filter(|facts| rules.is_on(rule, space, tool, facts)).collect()
+        facts
+            .filter(|facts| rules.is_on(rule, space, tool, facts))
+            .collect()
     };
     let mut out = Vec::new();
     for tool in rules.tools(entry, space).iter().take(8) {
         for needs in each_operand(&entry.needs) {
-            let call = |facts: &Facts| rules.scene.call(rules.matcher, space, word, tool, facts, &needs);
+            let call = |facts: &Facts| {
+                rules
+                    .scene
+                    .call(rules.matcher, space, word, tool, facts, &needs)
+            };
             let calls = on(tool).into_iter().filter_map(call);
             out.extend(calls.flat_map(|call| call.with_each(&needs)));
         }
@@ -462,7 +465,9 @@ fn unknown(entry: &Entry<'_>, space: Space, word: &str, own: &Side<'_>) -> Vec<W
     }
     let words: Vec<String> = word.split(BREAK).skip(1).map(quoted).collect();
     let ends = (1..words.len().max(2)).filter_map(|at| words.get(..at));
-    let lines: Vec<String> = ends.map(|some| format!("{} \"$X\"", some.join(" "))).collect();
+    let lines: Vec<String> = ends
+        .map(|some| format!("{} \"$X\"", some.join(" ")))
+        .collect();
     let tools = rules.tools(entry, space).into_iter().take(8);
     tools
         .flat_map(|tool| lines.iter().map(move |line| (tool.clone(), line)))

@@ -11,9 +11,9 @@ mod fate;
 mod side;
 mod tiers;
 
+use super::Entry;
 use super::shape::{Alphabet, Chars};
 use super::situation::{self, Facts};
-use super::Entry;
 use super::witness::{Scene, Witness};
 use crate::call::Call;
 use crate::call::files::FileView;
@@ -199,10 +199,13 @@ impl<'p, 'm> Both<'p, 'm> {
 
     /// The calls that the two decide differently: this one, or with authorities that let others speak.
     fn moved(&self, witness: Witness) -> impl Iterator<Item = Moved> {
-        let decide = |side: &Side<'_>, call: &Call| decide(side.rules.matcher, call, &FileView::None);
+        let decide =
+            |side: &Side<'_>, call: &Call| decide(side.rules.matcher, call, &FileView::None);
         let sources = self.sides().into_iter();
         let sources = sources.flat_map(|side| &side.rules.matcher.sources);
-        let heard = witness.heard(sources.map(|own| own.name.as_str())).into_iter();
+        let heard = witness
+            .heard(sources.map(|own| own.name.as_str()))
+            .into_iter();
         heard.filter_map(move |witness| {
             let call = &witness.call;
             let (old, new) = (decide(self.old, call), decide(self.new, call));

@@ -17,7 +17,11 @@ pub fn host(own: &HostPattern, sure: bool) -> Shape {
         Some(_) => Shape::Any(Vec::new()),
         None if sure && own.host != HostName::Any => {
             let schemes = PLAIN.iter().copied().chain([""]);
-            Shape::Any(schemes.map(|own| Shape::text(&padded(own, "https"))).collect())
+            Shape::Any(
+                schemes
+                    .map(|own| Shape::text(&padded(own, "https")))
+                    .collect(),
+            )
         }
         None => any(),
     };
@@ -99,7 +103,12 @@ pub fn plain_host<'h>(patterns: impl Iterator<Item = &'h HostPattern>) -> Shape 
         let url = url::Url::parse(&format!("{scheme}://x"));
         url.is_ok_and(|url| url.port_or_known_default().is_none())
     };
-    let portless: Vec<&str> = schemes.iter().filter(without).copied().chain([""]).collect();
+    let portless: Vec<&str> = schemes
+        .iter()
+        .filter(without)
+        .copied()
+        .chain([""])
+        .collect();
     let bare: Vec<u16> = ports.iter().copied().filter(|own| *own != 80).collect();
     let scheme = |all: &mut dyn Iterator<Item = &str>| {
         Shape::Any(all.map(|own| Shape::text(&padded(own, "https"))).collect())
@@ -108,11 +117,21 @@ pub fn plain_host<'h>(patterns: impl Iterator<Item = &'h HostPattern>) -> Shape 
         let texts = all.map(|own| Shape::text(&padded(&own.to_string(), "443")));
         Shape::Any(texts.collect())
     };
-    let ends = |scheme: Shape, port: Shape| Shape::Seq(vec![Shape::Break, scheme, Shape::Break, port]);
+    let ends =
+        |scheme: Shape, port: Shape| Shape::Seq(vec![Shape::Break, scheme, Shape::Break, port]);
     let ends = Shape::Any(vec![
-        ends(scheme(&mut schemes.iter().copied()), port(&mut ports.iter().copied())),
-        ends(scheme(&mut portless.into_iter()), Shape::text(&padded("", "443"))),
-        ends(Shape::text(&padded("", "https")), port(&mut bare.into_iter())),
+        ends(
+            scheme(&mut schemes.iter().copied()),
+            port(&mut ports.iter().copied()),
+        ),
+        ends(
+            scheme(&mut portless.into_iter()),
+            Shape::text(&padded("", "443")),
+        ),
+        ends(
+            Shape::text(&padded("", "https")),
+            port(&mut bare.into_iter()),
+        ),
     ]);
     let letter = Shape::One {
         negated: false,

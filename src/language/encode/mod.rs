@@ -225,7 +225,8 @@ pub fn encode(
             }
             (Judges::Hosts(own), Pattern::Host(pattern)) => {
                 side.is.push(host(pattern, sure));
-                side.not.extend(own.except.iter().map(|own| host(own, !sure)));
+                side.not
+                    .extend(own.except.iter().map(|own| host(own, !sure)));
             }
             _ => return None,
         }
