@@ -6,7 +6,7 @@ use acl::call::Call;
 use acl::call::files::FileView;
 use acl::cases::mutants;
 use acl::decision::decide;
-use acl::language::{Fate, changed};
+use acl::language::{Told, Way, changed};
 use acl::matcher::Matcher;
 use acl::policy::{LayerKind, Policy};
 use acl::source::Source;
@@ -120,11 +120,12 @@ fn steps(file: &str) -> (Vec<Step>, String) {
 /// Calls that rest on each part of a policy: taken out, or its verdict turned, they would be decided otherwise.
 fn witnesses(policy: &Policy, matcher: &Matcher) -> Vec<Call> {
     let survivors = mutants::survivors(policy, matcher, &[]).into_iter();
-    let call = |own: mutants::Survivor| match own.fate {
-        Fate::Moved(moved) => Some(moved.witness.call),
-        _ => None,
+    let ways = survivors.flat_map(|own| [own.fate.loosened, own.fate.tightened]);
+    let call = |way| match way {
+        Way::Shown(moved) => Some(moved.witness.call),
+        Way::No | Way::Unknown => None,
     };
-    survivors.filter_map(call).collect()
+    ways.filter_map(call).collect()
 }
 
 /// A policy and its repair decide alike, as `acl diff` proves it, and so they decide every call that a part of either rests
@@ -162,10 +163,11 @@ fn repairs_change_what_they_say() {
             let anything = says.contains("matched nothing before");
             let may = |loosened: bool| anything || (tightens && !loosened);
             for change in changed(&was, &is) {
-                let fine = match &change.fate {
-                    Fate::Moved(moved) => may(moved.loosened()),
-                    Fate::Unknown => anything,
-                    Fate::Equivalent => true,
+                let fine = match change.fate.told() {
+                    Told::Loosened => may(true),
+                    Told::Tightened | Told::NotLoosened => may(false),
+                    Told::Unknown => anything,
+                    Told::Equivalent => true,
                 };
                 assert!(fine, "{file}: {says}: {change:?}");
             }

@@ -29,6 +29,9 @@ const SPACES: [Space; 4] = [
     Space::Hosts,
 ];
 
+/// How many allowed commands are tried for what they may do.
+const MOST_STARTS: usize = 16;
+
 /// Lines that nobody understands.
 const OPAQUE: [&str; 3] = ["'", "eval \"$x\"", "if true"];
 
@@ -79,7 +82,7 @@ fn allowed(side: &Side<'_>) -> Vec<String> {
     let entries = entries.filter(|own| own.action() == Verdict::Allow);
     let commands = entries.flat_map(|own| commands_of(&own.written));
     commands
-        .take(MOST_RULES)
+        .take(MOST_STARTS)
         .map(|own| sample(own, |_| true))
         .collect()
 }

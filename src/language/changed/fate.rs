@@ -19,8 +19,8 @@ use crate::policy::rule::{Section, Verdict};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// So many meetings with other rules are looked into.
-const MOST_MEETINGS: usize = 64;
+/// So many meetings with other rules are looked into, by two words each.
+const MOST_MEETINGS: usize = 16;
 
 /// What comes of the entries of a rule that only `own` has.
 pub fn fate(entries: &[&Entry<'_>], own: &Side<'_>, other: &Side<'_>, both: &Both<'_, '_>) -> Fate {
@@ -345,16 +345,14 @@ fn inside(
     let settled = settled(entry, at, space, own, other);
     // As one would type it first; then whatever is left; then where others meet it.
     let typed = rules.typed(entry, part, space);
-    let searches = typed
-        .iter()
-        .chain([&wanted])
-        .map(|own| (own.clone(), settled.clone()));
+    let left = typed.iter().chain([&wanted]);
+    let left = left.map(|own| (own.clone(), settled.clone(), TRIES));
     let met = meeting(entry, rules.likely(entry, part, space), space, both);
-    let searches = searches.chain(met.into_iter().map(|own| (own, Vec::new())));
+    let searches = left.chain(met.into_iter().map(|own| (own, Vec::new(), 2)));
     let mut words = BTreeSet::new();
-    for (wanted, settled) in searches {
+    for (wanted, settled, tries) in searches {
         let mut search = Search::new(&rules.alphabet, wanted, settled);
-        for _ in 0..TRIES {
+        for _ in 0..tries {
             let Found::Word(word) = search.next() else {
                 break;
             };
