@@ -4,12 +4,13 @@
 //! stays as it is, and the next starts on a line of its own. A full file becomes `FILE.1`. What cannot be logged is told
 //! and changes no decision.
 
-use super::state::{clock, locked, private};
+use super::state::{Folder, clock, locked, private};
 use super::{Stop, output};
 use crate::call::Call;
 use crate::decision::Decision;
 use crate::explanation;
 use crate::matcher::Matcher;
+use crate::policy::rule::Verdict;
 use crate::session::audit::Entry;
 use crate::session::secrets::Secrets;
 use clap::Args;
@@ -19,9 +20,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where and how decisions are logged.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Audit {
-    /// Log each decision to this file: a JSON object a line, secrets masked, for `acl log`
+    /// Log each decision to this file: a JSON object a line, secrets masked, for `acl log`; `default` is the log that
+    /// `acl log` reads, in the user's state folder
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
     /// How large the log may get before it becomes FILE.1
@@ -66,19 +68,32 @@ pub struct Log {
     policy: String,
 }
 
+/// The log in a state folder.
+pub const USUAL: &str = "audit.jsonl";
+
 impl Audit {
-    /// The log of what this policy decides, where one is wanted.
-    pub fn log(&self, matcher: &Matcher) -> Result<Option<Log>, Stop> {
-        let Some(path) = &self.audit else {
-            return Ok(None);
+    /// The log of what this policy decides, or of refusals without one, where a log is wanted.
+    pub fn log(&self, matcher: Option<&Matcher>) -> Result<Option<Log>, Stop> {
+        let path = match &self.audit {
+            None => return Ok(None),
+            Some(name) if name.as_os_str() == "default" => {
+                let Some(folder) = Folder::own() else {
+                    output::warn("decisions are not logged: there is no state folder, set `HOME`");
+                    return Ok(None);
+                };
+                // Where it cannot be made, the first line cannot be written, and that is told.
+                let _ = folder.made();
+                folder.file(USUAL)
+            }
+            Some(path) => path.clone(),
         };
         let secrets = Secrets::with(&self.audit_mask);
         Ok(Some(Log {
-            path: path.clone(),
+            path,
             size: self.audit_size,
             keep: self.audit_keep,
             secrets: secrets.map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))?,
-            policy: explanation::policy(matcher),
+            policy: matcher.map(explanation::policy).unwrap_or_default(),
         }))
     }
 }
@@ -86,9 +101,37 @@ impl Audit {
 impl Log {
     /// Writes the line of a decision that took so long.
     pub fn write(&self, call: &Call, decision: &Decision, took: Duration) {
+        self.write_answered(call, decision, took, decision.action);
+    }
+
+    /// The same, where something else was answered than was decided: an ask that reaches nobody is a deny.
+    pub fn write_answered(
+        &self,
+        call: &Call,
+        decision: &Decision,
+        took: Duration,
+        answered: Verdict,
+    ) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let time = call.now.unwrap_or_else(clock);
         let entry = Entry::of(call, decision, &self.policy, &self.secrets, time, micros);
+        self.put(&entry.answered(answered));
+    }
+
+    /// Writes the line of a call that no policy decided.
+    pub fn write_undecided(&self, call: &Call, answered: Verdict, basis: &str, why: &str) {
+        let time = call.now.unwrap_or_else(clock);
+        self.put(&Entry::undecided(
+            call,
+            answered,
+            basis,
+            why,
+            &self.secrets,
+            time,
+        ));
+    }
+
+    fn put(&self, entry: &Entry) {
         if let Err(why) = self.append(&entry.line()) {
             let path = self.path.display();
             output::warn(&format!("the decision was not logged to `{path}`: {why}"));

@@ -34,7 +34,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Answer {
     let matcher = options.which.matcher()?;
     options.given.declared(&matcher)?;
-    let log = options.audit.log(&matcher)?;
+    let log = options.audit.log(Some(&matcher))?;
     let mut exit = Exit::Good;
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();

@@ -6,18 +6,21 @@
 
 mod selftest;
 
+use super::audit::{Audit, Log};
 use super::given::Given;
 use super::policies::{self, Which};
+use super::state::{Folder, clock};
 use super::{Answer, Exit, Stop, output};
 use crate::agents::{Agent, Answer as Said, Asked, PLUGIN, Prompts, Reply};
-use crate::call::Mode;
+use crate::call::{Call, Mode};
 use crate::decision;
 use crate::finding::Finding;
 use crate::matcher::Matcher;
+use crate::policy::rule::Verdict;
 use clap::Args;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 /// Options of `acl hook`.
 #[derive(Clone, Debug, Args)]
@@ -25,12 +28,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 Example, in `.claude/settings.json` of Claude Code:
   {\"hooks\": {\"PreToolUse\": [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"acl hook claude-code\"}]}]}}
 
+`acl init` puts it there.
+
 Try it:
   acl hook claude-code --selftest
   acl hook opencode --plugin > .opencode/plugin/acl.js
 
 The policy is the one of the folder that the agent works in, or `--policy FILE`. Without any, every call is asked about.
-Whatever goes wrong is a refusal in the agent's own terms.
+Whatever goes wrong is a refusal in the agent's own terms. The grants of the user's state folder count; `--state DIR` names another.
 
 Exit codes: 0 the answer stands on stdout, whatever it says; 2 refused, the reason stands on stderr.")]
 pub struct Options {
@@ -50,9 +55,16 @@ pub struct Options {
     which: Which,
     #[command(flatten)]
     given: Given,
+    #[command(flatten)]
+    audit: Audit,
 }
 
-fn agent(name: &str) -> Result<Agent, String> {
+/// What an answer rests on where acl itself refuses, and where it finds no policy.
+const REFUSED: &str = "refusal";
+const NO_POLICY: &str = "no-policy";
+
+/// The agent of this name.
+pub fn agent(name: &str) -> Result<Agent, String> {
     Agent::named(name).ok_or_else(|| {
         let names: Vec<&str> = Agent::all().map(|agent| agent.terms().name).collect();
         format!("agents are {}", names.join(", "))
@@ -70,8 +82,13 @@ pub fn run(options: &Options) -> Answer {
             )),
         };
     }
+    let mut options = options.clone();
+    // Without a state folder there are no grants.
+    if Folder::own().is_some() {
+        options.given.state.get_or_insert(None);
+    }
     if options.selftest {
-        return selftest::run(options);
+        return selftest::run(&options);
     }
     if std::io::stdin().is_terminal() {
         return Err(Stop::helped(
@@ -82,7 +99,7 @@ pub fn run(options: &Options) -> Answer {
     watch();
     let reply = match input() {
         Ok(text) => options.reply(&text),
-        Err(why) => options.agent.refuse(None, &why),
+        Err(why) => options.refuse(None, None, &why),
     };
     Ok(give(&reply))
 }
@@ -90,19 +107,37 @@ pub fn run(options: &Options) -> Answer {
 impl Options {
     /// What is answered to an input.
     fn reply(&self, text: &[u8]) -> Reply {
-        let asked = match self.agent.read(text) {
+        let mut asked = match self.agent.read(text) {
             Ok(asked) => asked,
-            Err(unread) => return self.agent.refuse(unread.event, &unread.why),
+            Err(unread) => return self.refuse(unread.event, None, &unread.why),
         };
         let event = asked.event;
-        match self.judged(asked) {
+        match self.judged(&mut asked) {
             Ok(said) => self.agent.write(event, &said),
-            Err(stop) => self.agent.refuse(Some(event), &why(stop)),
+            Err(stop) => self.refuse(Some(event), asked.calls.first(), &why(stop)),
         }
     }
 
-    fn judged(&self, asked: Asked) -> Result<Said, Stop> {
-        let which = self.which(&asked)?;
+    /// acl's own refusal, logged where it can be.
+    fn refuse(&self, event: Option<&'static str>, call: Option<&Call>, why: &str) -> Reply {
+        // What is wrong with how it is logged has been told as the refusal, or is no matter beside it.
+        if let Ok(Some(log)) = self.audit.log(None) {
+            let unknown = || Call {
+                agent: Some(self.agent.terms().name.to_owned()),
+                now: self.given.now,
+                ..Call::default()
+            };
+            let call = call.cloned().unwrap_or_else(unknown);
+            log.write_undecided(&call, Verdict::Deny, REFUSED, why);
+        }
+        self.agent.refuse(event, why)
+    }
+
+    fn judged(&self, asked: &mut Asked) -> Result<Said, Stop> {
+        for call in &mut asked.calls {
+            call.now = Some(self.given.now.unwrap_or_else(clock));
+        }
+        let which = self.which(asked)?;
         let roots = which.found()?;
         if roots.is_empty() {
             let start = which.start()?;
@@ -115,30 +150,49 @@ impl Options {
                 false => asked.prompts,
             };
             let said = Said::asks(&asked.tool, &why);
-            return Ok(said.where_nobody_is_asked(prompts, self.interactive, self.agent.terms()));
+            let said = said.where_nobody_is_asked(prompts, self.interactive, self.agent.terms());
+            if let (Some(log), Some(call)) = (self.audit.log(None)?, asked.calls.first()) {
+                log.write_undecided(call, said.verdict, NO_POLICY, &why);
+            }
+            return Ok(said);
         }
         // The process ends after its answer: taking a large policy apart again would cost more than the decision.
         let matcher = std::mem::ManuallyDrop::new(policies::compile(roots)?);
         self.given.declared(&matcher)?;
-        self.under(&matcher, asked, &which)
+        let log = self.audit.log(Some(&matcher))?;
+        self.under(&matcher, asked, &which, log.as_ref())
     }
 
     /// What is said under a policy.
-    fn under(&self, matcher: &Matcher, mut asked: Asked, which: &Which) -> Result<Said, Stop> {
+    fn under(
+        &self,
+        matcher: &Matcher,
+        asked: &mut Asked,
+        which: &Which,
+        log: Option<&Log>,
+    ) -> Result<Said, Stop> {
         let mut decided = Vec::new();
+        let mut took = Vec::new();
         for call in &mut asked.calls {
             // Where no policy names a root it is where the agent works, not where the call does: that the model chooses.
             call.workspace = Some(which.start()?);
-            call.now = self.given.now.or_else(now);
             // The user's word counts more than the agent's, but for a mode that only tightens.
             if let Some(mode) = self.given.mode.filter(|_| call.mode != Mode::Plan) {
                 call.mode = mode;
             }
             self.given.fill(which, call)?;
+            let started = Instant::now();
             let decision = decision::decide(matcher, call, &self.given.view(call));
+            took.push(started.elapsed());
             decided.push((matcher, decision));
         }
-        Ok(self.agent.answer(&asked, self.interactive, &decided))
+        let said = self.agent.answer(asked, self.interactive, &decided);
+        if let Some(log) = log {
+            for ((call, (_, decision)), took) in asked.calls.iter().zip(&decided).zip(took) {
+                log.write_answered(call, decision, took, said.verdict);
+            }
+        }
+        Ok(said)
     }
 
     /// Where policies are looked for: in the folder that is named, that the agent says is its project, or that the hook
@@ -164,11 +218,6 @@ impl Options {
         }
         Ok(which)
     }
-}
-
-fn now() -> Option<i64> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()
 }
 
 /// What stopped acl, in one line.

@@ -20,7 +20,7 @@ Examples:
   acl log audit.jsonl --counts
   acl log audit.jsonl --rule git-publish --format json
 
-A log is written by `acl decide --audit FILE`. Times are UTC.")]
+A log is written by `acl hook --audit default`, which `acl init` installs, and `acl decide --audit FILE`. Times are UTC.")]
 pub struct Options {
     /// The log; `-` is stdin (default: audit.jsonl in the user's state folder)
     file: Option<PathBuf>,
@@ -115,7 +115,7 @@ pub fn run(options: &Options) -> Answer {
             let subject = entry.subject().chars().take(4 * output::width()).collect();
             rows.push([
                 time::shown(entry.time),
-                entry.action.clone(),
+                entry.verdict().to_owned(),
                 entry.tool.clone(),
                 entry.ground().to_owned(),
                 subject,
@@ -125,7 +125,7 @@ pub fn run(options: &Options) -> Answer {
     };
     let path = match &options.file {
         Some(path) => path.clone(),
-        None => Folder::of(None)?.file("audit.jsonl"),
+        None => Folder::of(None)?.file(audit::USUAL),
     };
     if path.as_os_str() == "-" {
         lines("stdin", std::io::stdin().lock(), &mut each)?;
@@ -135,7 +135,7 @@ pub fn run(options: &Options) -> Answer {
         if files.is_empty() {
             return Err(Stop::helped(
                 format!("there is no log `{}`", path.display()),
-                "`acl decide --audit FILE` writes one",
+                "`acl hook AGENT --audit FILE` and `acl decide --audit FILE` write one",
             ));
         }
         for (path, file) in files {

@@ -36,6 +36,11 @@ impl Folder {
         policies::state_folder().map(Self)
     }
 
+    /// Makes it, where it is not there.
+    pub fn made(&self) -> std::io::Result<()> {
+        folder(&self.0)
+    }
+
     /// Where a file of it lies.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
@@ -79,7 +84,7 @@ impl Folder {
         let path = self.file(name);
         let failed =
             |why: std::io::Error| Stop::told(format!("cannot write `{}`: {why}", path.display()));
-        folder(&self.0).map_err(failed)?;
+        self.made().map_err(failed)?;
         let found = fs::metadata(&self.0).map_err(failed)?;
         only_ours(&self.0, &found).map_err(Stop::told)?;
         let held = self.file("lock");

@@ -6,6 +6,7 @@
 use super::secrets::Secrets;
 use crate::call::Call;
 use crate::decision::Decision;
+use crate::policy::rule::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -34,7 +35,7 @@ pub struct Entry {
     /// The call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The tool.
+    /// The tool; empty where the agent's input did not tell.
     pub tool: String,
     /// The arguments, masked; none where they are no object, or too long.
     #[serde(default)]
@@ -54,6 +55,9 @@ pub struct Entry {
     pub mode: String,
     /// The verdict.
     pub action: String,
+    /// What the agent was told, where that is not the verdict: an ask that reaches nobody is a deny.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<String>,
     /// What it rests on.
     pub basis: String,
     /// The rule, tier or authority that decided.
@@ -65,7 +69,10 @@ pub struct Entry {
     /// What was cleared, and by what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cleared: Vec<Cleared>,
-    /// The policy's digest.
+    /// Why no policy decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The policy's digest; empty where none decided.
     pub policy: String,
     /// How long deciding took, in microseconds.
     pub micros: u64,
@@ -98,7 +105,57 @@ impl Entry {
         time: i64,
         micros: u64,
     ) -> Self {
-        let (args, mut masked) = match call.args.object() {
+        let mut entry = Self::bare(call, secrets, time);
+        // A key may hold a path, and whatever stands in it.
+        let mut masked = entry.masked;
+        let mut key = |key: &str| secrets.text(key, &mut masked);
+        let reasons = decision.reasons.iter();
+        entry.reasons = reasons.map(|reason| key(&reason.key)).collect();
+        let cleared = decision.cleared.iter().map(|cleared| Cleared {
+            key: key(&cleared.key),
+            by: cleared.by.name().to_owned(),
+        });
+        entry.cleared = cleared.collect();
+        entry.rule = decision.decided_by.as_ref().map(|by| key(&by.rule));
+        decision.action.name().clone_into(&mut entry.action);
+        decision.basis.name().clone_into(&mut entry.basis);
+        policy.clone_into(&mut entry.policy);
+        Self {
+            masked,
+            micros,
+            ..entry
+        }
+    }
+
+    /// The entry of a call that no policy decided: what was answered, what that rests on, and why.
+    pub fn undecided(
+        call: &Call,
+        answered: Verdict,
+        basis: &str,
+        why: &str,
+        secrets: &Secrets,
+        time: i64,
+    ) -> Self {
+        let mut entry = Self::bare(call, secrets, time);
+        entry.error = Some(secrets.text(why, &mut entry.masked));
+        answered.name().clone_into(&mut entry.action);
+        basis.clone_into(&mut entry.basis);
+        entry
+    }
+
+    /// With what the agent was told.
+    #[must_use]
+    pub fn answered(self, verdict: Verdict) -> Self {
+        let other = (verdict.name() != self.action).then(|| verdict.name().to_owned());
+        Self {
+            answered: other,
+            ..self
+        }
+    }
+
+    /// What is known of a call itself.
+    fn bare(call: &Call, secrets: &Secrets, time: i64) -> Self {
+        let (args, masked) = match call.args.object() {
             Ok(args) => {
                 let (args, masked) = secrets.arguments(args);
                 let fits = serde_json::to_string(&args).is_ok_and(|text| text.len() <= LONGEST);
@@ -109,19 +166,6 @@ impl Entry {
             }
             Err(_) => (None, 0),
         };
-        // A key may hold a path, and whatever stands in it.
-        let mut key = |key: &str| secrets.text(key, &mut masked);
-        let reasons = decision
-            .reasons
-            .iter()
-            .map(|reason| key(&reason.key))
-            .collect();
-        let cleared = decision.cleared.iter().map(|cleared| Cleared {
-            key: key(&cleared.key),
-            by: cleared.by.name().to_owned(),
-        });
-        let cleared = cleared.collect();
-        let rule = decision.decided_by.as_ref().map(|by| key(&by.rule));
         Self {
             version: VERSION,
             time,
@@ -136,13 +180,15 @@ impl Entry {
             cwd: call.cwd.clone(),
             workspace: call.workspace.clone(),
             mode: call.mode.name().to_owned(),
-            action: decision.action.name().to_owned(),
-            basis: decision.basis.name().to_owned(),
-            rule,
-            reasons,
-            cleared,
-            policy: policy.to_owned(),
-            micros,
+            action: String::new(),
+            answered: None,
+            basis: String::new(),
+            rule: None,
+            reasons: Vec::new(),
+            cleared: Vec::new(),
+            error: None,
+            policy: String::new(),
+            micros: 0,
         }
     }
 
@@ -168,6 +214,11 @@ impl Entry {
     pub fn line(&self) -> String {
         // Texts, numbers and JSON: it can always be written.
         serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    /// What became of the call: what the agent was told.
+    pub fn verdict(&self) -> &str {
+        self.answered.as_deref().unwrap_or(&self.action)
     }
 
     /// What decided, or what the decision rests on where nothing has a name. Paths outside are one.

@@ -30,7 +30,7 @@ impl Filter {
         };
         let mut grounds =
             std::iter::once(entry.ground()).chain(entry.reasons.iter().map(String::as_str));
-        is(&self.verdicts, Some(&entry.action))
+        is(&self.verdicts, Some(entry.verdict()))
             && is(&self.tools, Some(&entry.tool))
             && is(&self.agents, entry.agent.as_deref())
             && is(&self.sessions, entry.session.as_deref())
@@ -65,7 +65,7 @@ impl Counts {
     pub fn add(&mut self, entry: &Entry) {
         let count = self.0.entry(entry.ground().to_owned()).or_default();
         count.calls += 1;
-        match entry.action.as_str() {
+        match entry.verdict() {
             "allow" => count.allow += 1,
             "ask" => count.ask += 1,
             _ => count.deny += 1,

@@ -38,9 +38,13 @@ pub fn run(options: &Options) -> Answer {
         good: true,
     };
     let matcher = matcher(POLICY).map_err(super::Stop::told)?;
-    // A mode of the user's counts under the user's policy.
+    // No call is made: none is logged. A mode and the grants of the user count under the user's policy.
+    let mut options = options.clone();
+    options.audit = super::Audit::default();
+    let options = &options;
     let mut plain = options.clone();
     plain.given.mode = None;
+    plain.given.state = None;
     for sample in terms.samples {
         let _ = writeln!(
             table.out,
@@ -108,10 +112,10 @@ impl Table {
     ) {
         let text = filled(sample, call, FOLDER);
         let told = options.agent.read(text.as_bytes());
-        let Ok(asked) = told else {
+        let Ok(mut asked) = told else {
             return self.line(call, "cannot be read", &Reply::default(), false);
         };
-        let reply = match options.under(matcher, asked.clone(), &options.which) {
+        let reply = match options.under(matcher, &mut asked, &options.which, None) {
             Ok(said) => options.agent.write(asked.event, &said),
             Err(stop) => options.agent.refuse(Some(asked.event), &why(stop)),
         };
@@ -164,10 +168,10 @@ impl Table {
         for sample in options.agent.terms().samples {
             for call in sample.calls {
                 let text = filled(sample, call, &folder);
-                let Ok(asked) = options.agent.read(text.as_bytes()) else {
+                let Ok(mut asked) = options.agent.read(text.as_bytes()) else {
                     continue;
                 };
-                let Ok(said) = options.under(&matcher, asked.clone(), &options.which) else {
+                let Ok(said) = options.under(&matcher, &mut asked, &options.which, None) else {
                     continue;
                 };
                 let reply = options.agent.write(asked.event, &said);
