@@ -157,6 +157,18 @@ fn invariants() {
             "paths = ['.git/**']\naccess = 'write'",
             "unknown",
         ),
+        // A tool passes by what rules say of its arguments too.
+        (
+            "[hosts]\nallow = ['docs.rs']",
+            "tools = ['fetch']",
+            "broken",
+        ),
+        ("[commands]\nallow = ['ls']", "tools = ['bash']", "broken"),
+        (
+            "[commands]\nallow = ['ls']\n[[rules]]\naction = 'ask'\ntools = ['bash']",
+            "tools = ['bash']",
+            "holds",
+        ),
         // A port and a scheme are a part of the host.
         (
             "[tiers]\nallow = ['*']\n[hosts]\ndeny = ['e.com:443']",
