@@ -205,7 +205,9 @@ impl Rules<'_> {
         let on: Vec<By> = on.copied().collect();
         let only = self.only_by_rule(space);
         let mut proof = Proof::Holds;
-        for (at, part) in never.parts.iter().enumerate() {
+        let given = self.given(never, &on);
+        let parts = never.parts.iter().enumerate();
+        for ((at, part), given) in parts.flat_map(|part| given.iter().map(move |own| (part, own))) {
             let wanted = part.as_ref().and_then(|part| self.wanted(part, space));
             let Some(wanted) = wanted else {
                 return Proof::Unknown;
@@ -214,7 +216,7 @@ impl Rules<'_> {
             let keys = pattern.and_then(|own| entry::keys(own, &self.scene, true));
             let others = on
                 .iter()
-                .flat_map(|by| self.by(*by, space, never, keys.as_deref()));
+                .flat_map(|by| self.by(*by, space, given, keys.as_deref()));
             let mut others: Vec<Rc<Language>> = others.collect();
             others.extend(self.outside(space));
             if space == Space::Tool {

@@ -174,6 +174,8 @@ pub struct Tree {
     pub findings: Vec<Finding>,
     /// From `#` to the end of the line, in file order.
     pub comments: Vec<Span>,
+    /// What YAML aliases say again elsewhere: another text there means something else in more than one place.
+    pub shared: Vec<Span>,
 }
 
 /// Reads a source, to its end and whatever stands in it.
