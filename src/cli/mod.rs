@@ -13,6 +13,7 @@ mod fix;
 mod given;
 mod grant;
 mod hook;
+mod init;
 mod log;
 mod output;
 mod policies;
@@ -116,6 +117,8 @@ enum Command {
     Diff(diff::Options),
     /// Answer a hook of an agent: its call on stdin, in its own terms on stdout
     Hook(Box<hook::Options>),
+    /// Write a policy, and have the agents in use ask acl before each call
+    Init(init::Options),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -171,6 +174,7 @@ pub fn main() -> ExitCode {
             Command::Decide(options) => decide::run(&options),
             Command::Diff(options) => diff::run(&options),
             Command::Hook(options) => hook::run(&options),
+            Command::Init(options) => init::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),

@@ -19,6 +19,7 @@ mod explain;
 mod fixes;
 mod formats;
 mod generated;
+mod init;
 mod laws;
 mod lines;
 #[cfg(unix)]
