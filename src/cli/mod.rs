@@ -17,6 +17,7 @@ mod init;
 mod log;
 mod output;
 mod policies;
+mod replay;
 mod schema;
 mod state;
 mod test;
@@ -133,6 +134,8 @@ enum Command {
     Grants(grant::List),
     /// Show what was decided, from an audit log
     Log(log::Options),
+    /// Decide calls anew that were made before, from transcripts and logs
+    Replay(Box<replay::Options>),
     /// Print the JSON Schema of policy files
     Schema(schema::Options),
     /// Print a completion script for a shell
@@ -182,6 +185,7 @@ pub fn main() -> ExitCode {
             Command::Grant(options) => grant::grant(&options),
             Command::Grants(options) => grant::list(&options),
             Command::Log(options) => log::run(&options),
+            Command::Replay(options) => replay::run(&options),
             Command::Schema(options) => schema::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),
