@@ -3,7 +3,7 @@
 //! In: a name. Out: the policy's text, embedded. Adding one is a line here and a file in `policies/`.
 
 use crate::policy::near;
-use crate::source::{Format, Source};
+use crate::source::{self, Format, Source};
 use std::sync::Arc;
 
 /// Name, text, spelling.
@@ -34,6 +34,13 @@ static PRESETS: &[(&str, &str, Format)] = &[
 /// The names of the presets.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|(name, _, _)| *name)
+}
+
+/// What a preset is for, in its own words.
+pub fn about(name: &str) -> Option<String> {
+    let tree = source::read(&find(name).ok()?);
+    let about = tree.root.value.as_table()?.get("description")?;
+    about.value.as_text().map(str::to_owned)
 }
 
 /// A preset's text.

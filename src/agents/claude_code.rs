@@ -5,7 +5,7 @@
 
 use super::input::Given;
 use super::tools::{Means, Tool, inner, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::Mode;
 use crate::policy::rule::Verdict;
 use Means::{Glob, Is};
@@ -32,6 +32,16 @@ pub(super) static TERMS: Terms = Terms {
         },
     ],
     beware: "",
+    settings: Settings {
+        signs: &[".claude", ".claude.json"],
+        project: ".claude/settings.json",
+        user: ".claude/settings.json",
+        entries: Some(
+            r#"{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "COMMAND", "timeout": 60}]}]}}"#,
+        ),
+        options: "",
+        comments: false,
+    },
     read,
     write,
     hears,

@@ -6,7 +6,7 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::Mode;
 use crate::policy::rule::Verdict;
 use Means::{Folder, Is};
@@ -37,6 +37,16 @@ pub(super) static TERMS: Terms = Terms {
     beware: "Codex skips a hook that the user has not trusted, and says nothing: look for it under `/hooks` in Codex. An \
              ask is left to Codex's own approval policy: only `untrusted` asks about every command, and `codex exec` \
              asks about none, so an ask is a deny there.",
+    settings: Settings {
+        signs: &[".codex"],
+        project: ".codex/hooks.json",
+        user: ".codex/hooks.json",
+        entries: Some(
+            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "COMMAND", "timeout": 60}]}], "PermissionRequest": [{"hooks": [{"type": "command", "command": "COMMAND", "timeout": 60}]}]}}"#,
+        ),
+        options: "",
+        comments: false,
+    },
     read,
     write,
     hears,

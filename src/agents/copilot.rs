@@ -5,7 +5,7 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, inner, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::policy::rule::Verdict;
 use Means::{Glob, Is};
 use serde_json::{Value, json};
@@ -24,6 +24,20 @@ pub(super) static TERMS: Terms = Terms {
         calls: ["ls", "git push", "rm -rf victim"],
     }],
     beware: "Without `--interactive` an ask is a deny. Its MCP tools keep the name that Copilot CLI gives them, `server-tool`.",
+    settings: Settings {
+        signs: &[
+            ".copilot",
+            ".github/hooks",
+            ".github/copilot-instructions.md",
+        ],
+        project: ".github/hooks/acl.json",
+        user: ".copilot/hooks/acl.json",
+        entries: Some(
+            r#"{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "COMMAND", "timeoutSec": 60}]}}"#,
+        ),
+        options: " --interactive",
+        comments: false,
+    },
     read,
     write,
     hears,

@@ -5,7 +5,7 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, inner, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::Mode;
 use Means::{Folder, Glob, Is};
 use serde_json::{Value, json};
@@ -24,6 +24,20 @@ pub(super) static TERMS: Terms = Terms {
         calls: ["ls", "git push", "rm -rf victim"],
     }],
     beware: "Crush calls no hook for what its sub-agents do.",
+    settings: Settings {
+        signs: &[
+            ".crush",
+            ".crush.json",
+            "crush.json",
+            ".config/crush",
+            ".local/share/crush",
+        ],
+        project: "crush.json",
+        user: ".config/crush/crush.json",
+        entries: Some(r#"{"hooks": {"PreToolUse": [{"command": "COMMAND"}]}}"#),
+        options: "",
+        comments: false,
+    },
     read,
     write,
     hears,

@@ -5,7 +5,7 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Tool, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::{Args, Call};
 use crate::policy::rule::Verdict;
 use serde_json::{Value, json};
@@ -44,6 +44,16 @@ pub(super) static TERMS: Terms = Terms {
     ],
     beware: "Cursor lets the call go on when a hook fails: install it with `\"failClosed\": true`. It asks no hook before it \
              edits a file.",
+    settings: Settings {
+        signs: &[".cursor"],
+        project: ".cursor/hooks.json",
+        user: ".cursor/hooks.json",
+        entries: Some(
+            r#"{"version": 1, "hooks": {"beforeShellExecution": [{"command": "COMMAND", "failClosed": true}], "beforeReadFile": [{"command": "COMMAND", "failClosed": true}], "beforeMCPExecution": [{"command": "COMMAND", "failClosed": true}]}}"#,
+        ),
+        options: "",
+        comments: false,
+    },
     read,
     write,
     hears,

@@ -6,7 +6,7 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, inner, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::{Call, Mode};
 use crate::policy::rule::Verdict;
 use Means::{Each, Folder, Glob, Is, Urls};
@@ -26,6 +26,16 @@ pub(super) static TERMS: Terms = Terms {
         calls: ["ls", "git push", "rm -rf victim"],
     }],
     beware: "Without `--interactive` an ask is a deny: Gemini CLI would wait for ever where there is no terminal.",
+    settings: Settings {
+        signs: &[".gemini"],
+        project: ".gemini/settings.json",
+        user: ".gemini/settings.json",
+        entries: Some(
+            r#"{"hooks": {"BeforeTool": [{"matcher": ".*", "hooks": [{"type": "command", "command": "COMMAND", "timeout": 60000}]}]}}"#,
+        ),
+        options: " --interactive",
+        comments: true,
+    },
     read,
     write,
     hears,

@@ -12,10 +12,12 @@ mod cursor;
 mod gemini_cli;
 mod input;
 mod opencode;
+mod settings;
 mod tools;
 
 pub use input::{Asked, Prompts, Unread};
-pub use opencode::PLUGIN;
+pub use opencode::{PLUGIN, plugin, plugs};
+pub use settings::{Entries, Settings, program};
 pub use tools::Tool;
 
 use crate::decision::{Basis, Decision, texts};
@@ -73,6 +75,8 @@ pub struct Terms {
     pub samples: &'static [Sample],
     /// What the self-test cannot see.
     pub beware: &'static str,
+    /// Where its hooks are told, and how.
+    pub settings: Settings,
     read: fn(&Given<'_>) -> Result<Asked, String>,
     write: fn(&'static str, &Answer) -> Reply,
     hears: fn(&Reply) -> Heard,

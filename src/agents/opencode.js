@@ -2,6 +2,8 @@
 // It fails closed: whatever acl does not allow is stopped, and so is everything where acl cannot be run.
 import { spawnSync } from "node:child_process"
 
+const COMMAND = ["acl", "hook", "opencode", "--audit", "default"]
+
 export const Acl = async ({ client, directory }) => {
   let servers
   const configured = async () => {
@@ -24,7 +26,7 @@ export const Acl = async ({ client, directory }) => {
         tool_input: output.args ?? {},
         mcp_servers: servers ?? (await configured()) ?? null,
       }
-      const ran = spawnSync("acl", ["hook", "opencode", "--workspace", directory], {
+      const ran = spawnSync(COMMAND[0], [...COMMAND.slice(1), "--workspace", directory], {
         input: JSON.stringify(asked),
         encoding: "utf8",
         timeout: 60_000,

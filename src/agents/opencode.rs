@@ -5,13 +5,28 @@
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, inner, tool};
-use super::{Answer, Asked, Heard, Reply, Sample, Terms};
+use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::{Call, Mode};
 use Means::{Folder, Glob, Is};
 use serde_json::{Value, json};
 
 /// The plugin: a file for `.opencode/plugin/`.
 pub const PLUGIN: &str = include_str!("opencode.js");
+
+const COMMAND: &str = "const COMMAND = ";
+
+/// The plugin, running that program.
+pub fn plugin(program: &str) -> String {
+    let own = format!("{COMMAND}[{}", Value::from(program));
+    PLUGIN.replacen(&format!("{COMMAND}[\"acl\""), &own, 1)
+}
+
+/// What a plugin runs, where it is acl's.
+pub fn plugs(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(COMMAND))?;
+    let words: Vec<String> = serde_json::from_str(line).ok()?;
+    Some(words.join(" ")).filter(|line| super::program(line, TERMS.name).is_some())
+}
 
 pub(super) static TERMS: Terms = Terms {
     name: "opencode",
@@ -28,6 +43,19 @@ pub(super) static TERMS: Terms = Terms {
         calls: ["ls", "git push", "rm -rf victim"],
     }],
     beware: "This proves what acl answers; that the plugin is loaded is told by opencode's own log.",
+    settings: Settings {
+        signs: &[
+            ".opencode",
+            "opencode.json",
+            "opencode.jsonc",
+            ".config/opencode",
+        ],
+        project: ".opencode/plugin/acl.js",
+        user: ".config/opencode/plugin/acl.js",
+        entries: None,
+        options: "",
+        comments: false,
+    },
     read,
     write,
     hears,

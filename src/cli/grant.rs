@@ -124,6 +124,13 @@ pub fn give(folder: &Folder, call: &mut Call) {
     call.grants.extend(held);
 }
 
+/// How many grants there are, and how many of them hold now.
+pub fn count(folder: &Folder, now: i64) -> Result<(usize, usize), String> {
+    let grants = read(folder)?;
+    let holding = grants.all().iter().filter(|own| own.alive(Some(now)));
+    Ok((grants.all().len(), holding.count()))
+}
+
 fn read(folder: &Folder) -> Result<Grants, String> {
     parse(folder, folder.read(FILE)?.as_deref())
 }

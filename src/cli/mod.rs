@@ -13,9 +13,11 @@ mod fix;
 mod given;
 mod grant;
 mod hook;
+mod init;
 mod log;
 mod output;
 mod policies;
+mod replay;
 mod schema;
 mod state;
 mod test;
@@ -116,6 +118,8 @@ enum Command {
     Diff(diff::Options),
     /// Answer a hook of an agent: its call on stdin, in its own terms on stdout
     Hook(Box<hook::Options>),
+    /// Write a policy, and have the agents in use ask acl before each call
+    Init(init::Options),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -130,6 +134,8 @@ enum Command {
     Grants(grant::List),
     /// Show what was decided, from an audit log
     Log(log::Options),
+    /// Decide calls anew that were made before, from transcripts and logs
+    Replay(Box<replay::Options>),
     /// Print the JSON Schema of policy files
     Schema(schema::Options),
     /// Print a completion script for a shell
@@ -171,6 +177,7 @@ pub fn main() -> ExitCode {
             Command::Decide(options) => decide::run(&options),
             Command::Diff(options) => diff::run(&options),
             Command::Hook(options) => hook::run(&options),
+            Command::Init(options) => init::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),
@@ -178,6 +185,7 @@ pub fn main() -> ExitCode {
             Command::Grant(options) => grant::grant(&options),
             Command::Grants(options) => grant::list(&options),
             Command::Log(options) => log::run(&options),
+            Command::Replay(options) => replay::run(&options),
             Command::Schema(options) => schema::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),

@@ -52,9 +52,14 @@ pub fn result(text: &str) -> Result<(), Stop> {
     }
 }
 
+/// Whether only results are wanted.
+pub fn quiet() -> bool {
+    settings().1
+}
+
 /// Prints a diagnostic; with `--quiet` nothing.
 pub fn remark(text: &str) {
-    if !settings().1 {
+    if !quiet() {
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 }

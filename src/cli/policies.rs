@@ -60,7 +60,7 @@ impl Which {
             let start = self.start()?;
             return Err(Stop::helped(
                 format!("no policy was found for {start}"),
-                "write one to acl.toml (`version = 1` and `extends = [\"acl:recommended\"]` is a start), or give `--policy FILE`",
+                "`acl init` writes one, to acl.toml; or give `--policy FILE`",
             ));
         }
         Ok(roots)
@@ -360,7 +360,7 @@ pub fn search(start: &Path) -> Vec<Found> {
 }
 
 /// `$XDG_CONFIG_HOME/acl`, or `~/.config/acl`.
-fn config_folder() -> Option<PathBuf> {
+pub fn config_folder() -> Option<PathBuf> {
     let absolute = |name| {
         std::env::var_os(name)
             .map(PathBuf::from)

@@ -40,6 +40,32 @@ type Store = BTreeMap<String, String>;
 
 const FILE: &str = "trust.json";
 
+/// Trusts a file as it stands.
+pub fn put(path: &Path, text: &str) -> Result<(), Stop> {
+    stored(|store| {
+        store.insert(name(path), digest(text.as_bytes()));
+    })
+}
+
+/// No longer trusts a file, which may be gone.
+pub fn forget(path: &Path) -> Result<(), Stop> {
+    stored(|store| {
+        store.remove(&name(path));
+    })
+}
+
+fn stored<T>(with: impl FnOnce(&mut Store) -> T) -> Result<T, Stop> {
+    Folder::of(None)?.change(FILE, |bytes| {
+        let mut store = parse(bytes.as_deref())
+            .map_err(|why| Stop::helped(why, "delete it, and trust again what you trust"))?;
+        let answer = with(&mut store);
+        Ok((
+            serde_json::to_string_pretty(&store).unwrap_or_default(),
+            answer,
+        ))
+    })
+}
+
 fn change(
     options: &Options,
     mut with: impl FnMut(&mut Store, String, &str) -> &'static str,
@@ -72,18 +98,13 @@ fn change(
             "a project's policy is acl.toml or .acl/policy.toml",
         ));
     }
-    let said = Folder::of(None)?.change(FILE, |bytes| {
-        let mut store = parse(bytes.as_deref())
-            .map_err(|why| Stop::helped(why, "delete it, and trust again what you trust"))?;
+    let said = stored(|store| {
         let mut said = String::new();
         for (path, text) in &changes {
-            let done = with(&mut store, name(path), text);
+            let done = with(store, name(path), text);
             said += &format!("{}: {done}\n", policies::shown(path));
         }
-        Ok((
-            serde_json::to_string_pretty(&store).unwrap_or_default(),
-            said,
-        ))
+        said
     })?;
     output::result(&said)?;
     Ok(Exit::Good)

@@ -1,7 +1,9 @@
-//! `acl where`: layers and what they extend, in order; files that look like policies but are not loaded.
+//! `acl where`: layers and what they extend, in order; files that look like policies but are not loaded; what is kept
+//! between calls; the agents that ask acl.
 
 use super::policies::{self, Which};
-use super::{Answer, Exit, Stop, output};
+use super::state::{Folder, clock};
+use super::{Answer, Exit, Stop, audit, grant, init, output};
 use crate::policy::LayerKind;
 use clap::Args;
 use std::fmt::Write;
@@ -37,12 +39,9 @@ pub fn run(options: &Options) -> Answer {
         Err(Stop::Told(text, help)) => {
             let start = options.which.start()?;
             for (path, why) in lookalikes(Path::new(&start), &[]) {
-                output::result(&format!(
-                    "not loaded: {} ({why})
-",
-                    policies::shown(&path)
-                ))?;
+                output::result(&format!("not loaded: {} ({why})\n", policies::shown(&path)))?;
             }
+            output::result(&around(Path::new(&start)))?;
             return Err(Stop::Told(text, help));
         }
         Err(stop) => return Err(stop),
@@ -62,6 +61,7 @@ pub fn run(options: &Options) -> Answer {
             (LayerKind::Project | LayerKind::Local, false) => {
                 ", not trusted: it only tightens until `acl trust`"
             }
+            (LayerKind::Project | LayerKind::Local, true) => ", trusted as it stands",
             _ => "",
         };
         let _ = writeln!(out, "{}: {}{trust}", layer.kind.name(), file.source.name);
@@ -81,8 +81,45 @@ pub fn run(options: &Options) -> Answer {
     for (path, why) in lookalikes(Path::new(&start), &loaded) {
         let _ = writeln!(out, "not loaded: {} ({why})", policies::shown(&path));
     }
+    out += &around(Path::new(&start));
     output::result(&out)?;
     Ok(Exit::Good)
+}
+
+/// What is kept between calls, and who asks acl.
+fn around(project: &Path) -> String {
+    let mut out = String::new();
+    if let Some(folder) = Folder::own() {
+        let _ = writeln!(out, "state: {}", folder.file("").display());
+        let _ = match grant::count(&folder, clock()) {
+            Ok((0, 0)) => writeln!(out, "  grants: none"),
+            Ok((all, holding)) => writeln!(out, "  grants: {all}, of which {holding} hold now"),
+            Err(why) => writeln!(out, "  grants: none counts: {why}"),
+        };
+        let log = folder.file(audit::USUAL);
+        let _ = match std::fs::metadata(&log) {
+            Ok(found) => writeln!(
+                out,
+                "  audit log: {} ({} KiB)",
+                log.display(),
+                found.len().div_ceil(1024)
+            ),
+            Err(_) => writeln!(out, "  audit log: none"),
+        };
+    }
+    let hooks = init::installed(project);
+    if hooks.is_empty() {
+        out += "hooks: none here (`acl init` puts them there)\n";
+    }
+    for hook in hooks {
+        let gone = match hook.starts() {
+            true => "",
+            false => ", which is NOT THERE: the agent goes on without it",
+        };
+        let (title, path) = (hook.agent.terms().title, policies::shown(&hook.path));
+        let _ = writeln!(out, "hook of {title}: {path} runs `{}`{gone}", hook.command);
+    }
+    out
 }
 
 /// Names that are looked for, nearest folder first.

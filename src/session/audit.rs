@@ -232,15 +232,17 @@ impl Entry {
 
     /// What the call was about, in one text: the command, path or URL, else all arguments.
     pub fn subject(&self) -> String {
-        let Some(args) = &self.args else {
-            return String::new();
-        };
-        let mut texts = args.values().filter_map(Value::as_str);
-        let named = ["command", "path", "file_path", "filePath", "url"];
-        let named = named.iter().find_map(|name| args.get(*name)?.as_str());
-        match (named, texts.next(), args.len()) {
-            (Some(text), _, _) | (None, Some(text), 1) => text.to_owned(),
-            _ => serde_json::to_string(args).unwrap_or_default(),
-        }
+        self.args.as_ref().map(subject).unwrap_or_default()
+    }
+}
+
+/// What arguments are about, in one text: the command, path or URL, else all of them.
+pub fn subject(args: &Map<String, Value>) -> String {
+    let mut texts = args.values().filter_map(Value::as_str);
+    let named = ["command", "path", "file_path", "filePath", "url"];
+    let named = named.iter().find_map(|name| args.get(*name)?.as_str());
+    match (named, texts.next(), args.len()) {
+        (Some(text), _, _) | (None, Some(text), 1) => text.to_owned(),
+        _ => serde_json::to_string(args).unwrap_or_default(),
     }
 }

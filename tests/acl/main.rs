@@ -19,6 +19,10 @@ mod explain;
 mod fixes;
 mod formats;
 mod generated;
+#[path = "../../examples/harness.rs"]
+mod harness;
+mod harness_tests;
+mod init;
 mod laws;
 mod lines;
 #[cfg(unix)]

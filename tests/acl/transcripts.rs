@@ -76,6 +76,7 @@ fn run(typed: &str, stdin: &str, top: &Path, shown: &mut String) {
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let text = text.replace(&*top.to_string_lossy(), "/scratch");
+        let text = text.replace(env!("CARGO_BIN_EXE_acl"), "/opt/bin/acl");
         text.lines()
             .map(str::trim_end)
             .collect::<Vec<_>>()

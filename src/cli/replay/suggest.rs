@@ -1,0 +1,552 @@
+//! Rules that would spare questions: few of them, each with what else it lets through.
+//!
+//! In: the calls that are asked about. Out: rules in the order of what each spares. A rule is told only where calls were
+//! decided anew under it and then pass, and what it lets through besides is found by the same search as `acl diff`.
+
+use super::super::given::Files;
+use super::super::{Stop, policies};
+use crate::call::Call;
+use crate::call::access::{Access, Cover, Kind, Mode};
+use crate::decision::{Basis, Decision, Judged, decide};
+use crate::language::{Fate, changed};
+use crate::lint::{self, Levels};
+use crate::matcher::Matcher;
+use crate::policy::Root;
+use crate::policy::rule::Verdict;
+use crate::session::audit::subject;
+use crate::source::{Format, Source};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Where a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum List {
+    Commands,
+    Read,
+    Write,
+    Hosts,
+    Tools,
+}
+
+impl List {
+    const ALL: [Self; 5] = [
+        Self::Commands,
+        Self::Read,
+        Self::Write,
+        Self::Hosts,
+        Self::Tools,
+    ];
+
+    const fn section(self) -> &'static str {
+        match self {
+            Self::Commands => "commands",
+            Self::Read => "paths.read",
+            Self::Write => "paths.write",
+            Self::Hosts => "hosts",
+            Self::Tools => "rules",
+        }
+    }
+}
+
+/// A text in a list of what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Rule {
+    list: List,
+    text: String,
+    /// It stands for nothing but the very words.
+    exact: bool,
+}
+
+/// What a call lacks: one of these rules, the widest first.
+type Need = Vec<Rule>;
+
+/// One of the different calls that are asked about.
+#[derive(Debug)]
+struct Ask {
+    count: usize,
+    tool: String,
+    ground: String,
+    subject: String,
+    calls: Vec<Call>,
+    /// None: no rule that is suggested would spare the question.
+    needs: Option<Vec<Need>>,
+}
+
+/// The calls that are asked about.
+#[derive(Debug, Default)]
+pub struct Asks(BTreeMap<usize, Ask>);
+
+/// Calls of one kind that are asked about.
+#[derive(Debug)]
+pub struct Top {
+    pub count: usize,
+    pub tool: String,
+    pub ground: String,
+    pub subject: String,
+}
+
+impl Asks {
+    /// One that was not there before.
+    pub fn add(&mut self, number: usize, calls: Vec<Call>, decided: Vec<Decision>) {
+        let asked = calls
+            .iter()
+            .zip(&decided)
+            .find(|(_, own)| own.action == Verdict::Ask);
+        let Some((call, decision)) = asked else {
+            return;
+        };
+        let ground = decision
+            .decided_by
+            .as_ref()
+            .map_or(decision.basis.name(), |by| &by.rule);
+        let needs = calls
+            .iter()
+            .zip(&decided)
+            .map(|(call, own)| needs(call, own));
+        let needs: Option<Vec<Vec<Need>>> = needs.collect();
+        let ask = Ask {
+            count: 0,
+            tool: call.tool.clone(),
+            // Paths outside are one.
+            ground: match ground.split_once(':') {
+                Some((kind @ "outside-workspace", _)) => kind.to_owned(),
+                _ => ground.to_owned(),
+            },
+            subject: call.args.object().map(subject).unwrap_or_default(),
+            needs: needs.map(|needs| needs.into_iter().flatten().collect()),
+            calls,
+        };
+        self.0.insert(number, ask);
+    }
+
+    /// It is asked about once more.
+    pub fn again(&mut self, number: usize) {
+        if let Some(ask) = self.0.get_mut(&number) {
+            ask.count += 1;
+        }
+    }
+
+    /// The most frequent kinds.
+    pub fn top(&self, most: usize) -> Vec<Top> {
+        let mut kinds: BTreeMap<(String, String, String), Top> = BTreeMap::new();
+        for ask in self.0.values() {
+            let first = ask.needs.as_ref().and_then(|needs| needs.first()?.first());
+            let kind = first.map_or_else(String::new, |rule| rule.text.clone());
+            let key = (ask.tool.clone(), ask.ground.clone(), kind);
+            let top = kinds.entry(key).or_insert_with(|| Top {
+                count: 0,
+                tool: ask.tool.clone(),
+                ground: ask.ground.clone(),
+                subject: ask.subject.chars().take(400).collect(),
+            });
+            top.count += ask.count;
+        }
+        let mut kinds: Vec<Top> = kinds.into_values().collect();
+        kinds.sort_by(|a, b| {
+            b.count
+                .cmp(&a.count)
+                .then_with(|| a.subject.cmp(&b.subject))
+        });
+        kinds.truncate(most);
+        kinds
+    }
+}
+
+/// What would spare the question; none where only another decision of the user would.
+fn needs(call: &Call, decision: &Decision) -> Option<Vec<Need>> {
+    if decision.action == Verdict::Allow {
+        return Some(Vec::new());
+    }
+    let tier = |own: &crate::decision::Reason| own.kind == Basis::Tier && !own.forced;
+    if decision.action == Verdict::Deny || !decision.reasons.iter().all(tier) {
+        return None;
+    }
+    let asked = decision
+        .judged
+        .iter()
+        .filter(|judged| judged.verdict == Verdict::Ask);
+    let mut needs = Vec::new();
+    let mut tool = false;
+    for judged in asked {
+        match need(call, judged) {
+            Lacks::Rule(need) => needs.push(need),
+            Lacks::Tool => tool = true,
+            Lacks::Nothing => {}
+            Lacks::Unknown => return None,
+        }
+    }
+    if needs.is_empty() && tool {
+        needs.push(vec![rule(List::Tools, call.tool.clone())]);
+    }
+    needs.sort();
+    needs.dedup();
+    (!needs.is_empty()).then_some(needs)
+}
+
+enum Lacks {
+    Rule(Need),
+    /// A rule about the tool as such, where nothing else is lacking.
+    Tool,
+    /// What covers another access covers it.
+    Nothing,
+    Unknown,
+}
+
+const fn rule(list: List, text: String) -> Rule {
+    Rule {
+        list,
+        text,
+        exact: false,
+    }
+}
+
+fn need(call: &Call, judged: &Judged) -> Lacks {
+    match &judged.access.kind {
+        Kind::Tool => Lacks::Tool,
+        Kind::Command(_) => command(&judged.access).map_or(Lacks::Unknown, Lacks::Rule),
+        Kind::Path(path) if path.cover == Cover::Tool => {
+            let list = match path.mode {
+                Mode::Read => List::Read,
+                Mode::Write => List::Write,
+            };
+            let below = judged.real.as_deref().zip(call.workspace.as_deref());
+            let below = below.and_then(|(real, top)| real.strip_prefix(top)?.strip_prefix('/'));
+            let Some(below) = below.filter(|below| below.chars().all(is_plain)) else {
+                return Lacks::Unknown;
+            };
+            // A name without a slash would be meant at any depth.
+            let exact = match below.contains('/') {
+                true => below.to_owned(),
+                false => format!("./{below}"),
+            };
+            let folder = below
+                .rsplit_once('/')
+                .map(|(folder, _)| format!("{folder}/**"));
+            let rules = folder.into_iter().chain([exact]);
+            Lacks::Rule(rules.map(|text| rule(list, text)).collect())
+        }
+        Kind::Host(host) if host.cover == Cover::Tool => {
+            let url = host.url.text().and_then(|url| url::Url::parse(url).ok());
+            let name = url.as_ref().and_then(|url| url.host_str());
+            match name.filter(|name| name.chars().all(is_plain)) {
+                Some(name) => Lacks::Rule(vec![rule(List::Hosts, name.to_owned())]),
+                None => Lacks::Unknown,
+            }
+        }
+        Kind::Path(_) | Kind::Host(_) => Lacks::Nothing,
+        Kind::Opaque(_) => Lacks::Unknown,
+    }
+}
+
+/// It means itself in a pattern, and to a shell.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./:=,%".contains(c)
+}
+
+/// How many words a rule has at most.
+const WORDS: usize = 3;
+
+/// The program with the words that choose what it does.
+fn command(access: &Access) -> Option<Need> {
+    let Kind::Command(command) = &access.kind else {
+        return None;
+    };
+    let words = command.words.iter().map(|word| {
+        let text = word.text().filter(|_| !word.splits)?;
+        (!text.is_empty() && text.chars().all(is_plain)).then_some(text)
+    });
+    let known: Vec<&str> = words.clone().map_while(|word| word).collect();
+    known.first()?;
+    let chooses = |word: &&&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+    let chosen = known.iter().skip(1).take_while(chooses).count();
+    // `make` alone is every target, `python` every script.
+    let least = 1 + usize::from(chosen > 0);
+    let prefixes = (least..=(1 + chosen).min(WORDS)).filter_map(|count| known.get(..count));
+    let prefixes: Vec<String> = prefixes.map(|words| words.join(" ")).collect();
+    // Where the words after it choose what it does, a rule names that there are such.
+    let open = prefixes.first().filter(|_| chosen > 1);
+    let open = open.map(|prefix| format!("{prefix} *"));
+    let texts = open.into_iter().chain(prefixes.iter().cloned());
+    let mut need: Need = texts.map(|text| rule(List::Commands, text)).collect();
+    if known.len() == command.words.len() {
+        need.push(Rule {
+            exact: true,
+            ..rule(List::Commands, known.join(" "))
+        });
+    }
+    Some(need)
+}
+
+/// Rules that spare questions.
+#[derive(Debug)]
+pub struct Suggestion {
+    rules: Vec<Rule>,
+    /// How many questions they spare, beside those before them.
+    spares: usize,
+    /// What else they let through: none where nothing was found, and whether that is proved.
+    besides: Option<String>,
+    proved: bool,
+    /// What lints say of them.
+    beware: Vec<String>,
+}
+
+/// How many different calls are looked at: the most frequent.
+const CALLS: usize = 1000;
+
+/// How often rules may turn out to spare nothing.
+const VAIN: usize = 20;
+
+/// A call that is still asked about, and what it lacks.
+struct Open<'a> {
+    ask: &'a Ask,
+    needs: Vec<Need>,
+}
+
+impl Open<'_> {
+    /// Without rules that turned out not to do; whether others are left.
+    fn strip(&mut self, rules: &[Rule]) -> bool {
+        for need in &mut self.needs {
+            need.retain(|rule| !rules.contains(rule));
+        }
+        !self.needs.iter().any(Vec::is_empty)
+    }
+}
+
+/// The rules that spare the most, the best first.
+pub fn suggest(
+    asks: &Asks,
+    roots: &[Root],
+    files: Files,
+    most: usize,
+) -> Result<Vec<Suggestion>, Stop> {
+    let lacking = asks.0.values().filter_map(|ask| {
+        let needs = ask.needs.clone()?;
+        Some(Open { ask, needs })
+    });
+    let mut open: Vec<Open<'_>> = lacking.collect();
+    open.sort_by_key(|own| std::cmp::Reverse(own.ask.count));
+    open.truncate(CALLS);
+    let mut chosen: Vec<Rule> = Vec::new();
+    let mut vain = 0;
+    let mut out: Vec<Suggestion> = Vec::new();
+    while out.len() < most && vain < VAIN {
+        let Some(rules) = best(&open) else {
+            break;
+        };
+        let with: Vec<Rule> = chosen.iter().chain(&rules).cloned().collect();
+        let new = under(&with, roots)?;
+        let now = |own: &Open<'_>| -> Option<Vec<Need>> {
+            let calls = own.ask.calls.iter();
+            let needs =
+                calls.map(|call| needs(call, &decide(&new, call, &super::view(call, files))));
+            Some(needs.collect::<Option<Vec<_>>>()?.concat())
+        };
+        let after: Vec<Option<Vec<Need>>> = open.iter().map(now).collect();
+        let passes = |needs: &Option<Vec<Need>>| needs.as_ref().is_some_and(Vec::is_empty);
+        let spared = open.iter().zip(&after).filter(|(_, needs)| passes(needs));
+        let spared: Vec<&Ask> = spared.map(|(own, _)| own.ask).collect();
+        let beware = beware(&new, &rules).filter(|_| !spared.is_empty());
+        let Some(beware) = beware else {
+            vain += 1;
+            open.retain_mut(|own| own.strip(&rules));
+            continue;
+        };
+        let before: Vec<Rule> = chosen.iter().cloned().chain(exactly(&spared)).collect();
+        let (besides, proved) = besides(&under(&before, roots)?, &new);
+        out.push(Suggestion {
+            spares: spared.iter().map(|ask| ask.count).sum(),
+            besides,
+            proved,
+            beware,
+            rules,
+        });
+        let left = open.iter().zip(after).filter_map(|(own, needs)| {
+            let ask = own.ask;
+            let needs = needs.filter(|needs| !needs.is_empty())?;
+            let mut own = Open { ask, needs };
+            own.strip(&with).then_some(own)
+        });
+        open = left.collect();
+        chosen = with;
+    }
+    Ok(out)
+}
+
+/// The rules that would spare the most for each of them, were they all that is needed.
+fn best(open: &[Open<'_>]) -> Option<Vec<Rule>> {
+    let mut weights: HashMap<&Rule, usize> = HashMap::new();
+    for own in open {
+        for rule in own.needs.iter().flatten() {
+            *weights.entry(rule).or_default() += own.ask.count;
+        }
+    }
+    let weight = |rule: &Rule| weights.get(rule).copied().unwrap_or_default();
+    let candidates = open.iter().map(|own| {
+        // Of two that spare as much the narrower, which stands behind.
+        let picked = own.needs.iter().filter_map(|need| {
+            let best = need.iter().enumerate();
+            best.max_by_key(|(at, rule)| (weight(rule), *at))
+                .map(|(_, rule)| rule.clone())
+        });
+        picked.collect::<BTreeSet<Rule>>().into_iter().collect()
+    });
+    let candidates: BTreeSet<Vec<Rule>> = candidates.collect();
+    let worth = |rules: &Vec<Rule>| {
+        let met = |need: &Need| need.iter().any(|rule| rules.contains(rule));
+        let spared = open.iter().filter(|own| own.needs.iter().all(met));
+        let spared: usize = spared.map(|own| own.ask.count).sum();
+        spared * 60 / rules.len().max(1)
+    };
+    let valued = candidates.into_iter().map(|rules| (worth(&rules), rules));
+    let best = valued.max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(&a.1)));
+    best.map(|(_, rules)| rules)
+}
+
+/// Rules for these calls and no others, where their words can be written as such.
+fn exactly(asks: &[&Ask]) -> Vec<Rule> {
+    let needs = asks.iter().flat_map(|ask| ask.needs.iter().flatten());
+    let last = needs.filter_map(|need| need.last());
+    let only = |rule: &&Rule| {
+        rule.exact || matches!(rule.list, List::Read | List::Write) && !rule.text.ends_with("**")
+    };
+    let mut rules: Vec<Rule> = last.filter(only).cloned().collect();
+    rules.sort();
+    rules.dedup();
+    rules.truncate(200);
+    rules
+}
+
+/// The name that the rules' file goes by.
+const NAME: &str = "suggested.toml";
+
+/// The policy with these rules besides.
+fn under(rules: &[Rule], roots: &[Root]) -> Result<Matcher, Stop> {
+    let text = format!("version = 1\nname = \"suggested\"\n{}", written(rules));
+    let source = Source::new(NAME, text.into_bytes(), Some(Format::Toml));
+    let source = source.map_err(|finding| Stop::Found(vec![finding]))?;
+    let mut roots = roots.to_vec();
+    let Some(last) = roots.last().cloned() else {
+        return Err(Stop::told("there is no policy"));
+    };
+    roots.push(Root {
+        source: Arc::new(source),
+        trusted: true,
+        ..last
+    });
+    policies::compile(roots)
+}
+
+/// Rules as a policy writes them.
+fn written(rules: &[Rule]) -> String {
+    let mut out = String::new();
+    for list in List::ALL {
+        let texts = rules.iter().filter(|rule| rule.list == list).map(|rule| {
+            let text = Value::from(rule.text.as_str());
+            match rule.exact {
+                true => format!("{{ match = {text}, exact = true }}"),
+                false => text.to_string(),
+            }
+        });
+        let texts: Vec<String> = texts.collect();
+        if texts.is_empty() {
+            continue;
+        }
+        let texts = texts.join(", ");
+        let _ = match list {
+            List::Tools => write!(out, "\n[[rules]]\naction = \"allow\"\ntools = [{texts}]\n"),
+            list => write!(out, "\n[{}]\nallow = [{texts}]\n", list.section()),
+        };
+    }
+    out
+}
+
+/// A call that only the new policy lets through, and whether there being none is proved.
+fn besides(old: &Matcher, new: &Matcher) -> (Option<String>, bool) {
+    let changes = changed(old, new);
+    let shown = changes.iter().find_map(|change| match &change.fate {
+        Fate::Moved(moved) if moved.loosened() => Some(moved.witness.to_string()),
+        _ => None,
+    });
+    let known = |fate: &Fate| !matches!(fate, Fate::Unknown);
+    (shown, changes.iter().all(|change| known(&change.fate)))
+}
+
+/// Lints about allow rules that let through more than they seem to: what one of them says is told, and what the other is
+/// about is never suggested.
+const TOLD: &str = "broad-allow";
+const NEVER: &str = "escalation-allowed";
+
+fn beware(matcher: &Matcher, rules: &[Rule]) -> Option<Vec<String>> {
+    let found = lint::run(matcher, &Levels::default(), &BTreeSet::new());
+    let mut said: Vec<String> = Vec::new();
+    for finding in found.told {
+        let about = finding.labels.first().is_some_and(|label| {
+            let text = label.span.of(&label.source.text);
+            label.source.name == NAME && rules.iter().any(|rule| text.contains(&rule.text))
+        });
+        match finding.code {
+            NEVER if about => return None,
+            TOLD if about && !said.contains(&finding.message) => said.push(finding.message),
+            _ => {}
+        }
+    }
+    Some(said)
+}
+
+/// For people.
+pub fn human(suggestions: &[Suggestion], asks: usize) -> String {
+    let rules: Vec<Rule> = suggestions
+        .iter()
+        .flat_map(|own| own.rules.clone())
+        .collect();
+    if rules.is_empty() {
+        return "\nno rule would spare a question\n".to_owned();
+    }
+    let spared: usize = suggestions.iter().map(|own| own.spares).sum();
+    let count = match rules.len() {
+        1 => "one rule spares".to_owned(),
+        count => format!("{count} rules spare"),
+    };
+    let mut out = format!("\n{count} {spared} of {asks} questions\n\n");
+    for own in suggestions {
+        let names: Vec<String> = own.rules.iter().map(shown).collect();
+        let _ = writeln!(out, "{:5}  {}", own.spares, names.join(" and "));
+        let _ = match (&own.besides, own.proved) {
+            (Some(call), _) => writeln!(out, "       lets through besides, for one: {call}"),
+            (None, true) => writeln!(out, "       lets nothing else through"),
+            (None, false) => writeln!(out, "       what else it lets through is not known"),
+        };
+        for text in &own.beware {
+            let _ = writeln!(out, "       beware: {text}");
+        }
+    }
+    let _ = write!(out, "\nin a policy:\n{}", written(&rules));
+    out
+}
+
+fn shown(rule: &Rule) -> String {
+    let exactly = if rule.exact { ", exactly" } else { "" };
+    match rule.list {
+        List::Tools => format!("the tool `{}`", rule.text),
+        list => format!("{}: `{}`{exactly}", list.section(), rule.text),
+    }
+}
+
+/// For scripts.
+pub fn json(suggestions: &[Suggestion]) -> Value {
+    let told = suggestions.iter().map(|own| {
+        let rules = own.rules.iter().map(
+            |rule| json!({"list": rule.list.section(), "text": rule.text, "exact": rule.exact}),
+        );
+        json!({
+            "rules": rules.collect::<Vec<_>>(),
+            "spares": own.spares,
+            "besides": own.besides,
+            "proved": own.proved,
+            "beware": own.beware,
+        })
+    });
+    Value::Array(told.collect())
+}
