@@ -1,8 +1,8 @@
 //! Gemini CLI: `BeforeTool`.
 //!
 //! A deny as JSON stops the call, and so does text with an exit other than 0 or 1; silence lets it go on with any exit.
-//! An ask hangs where there is no terminal, and nothing in the input tells: it is asked only where the hook was installed
-//! with `--interactive`.
+//! An ask hangs, or ends the run, where there is no terminal, and nothing in the input tells: it is asked only where the
+//! hook was installed with `--interactive`.
 
 use super::input::{Given, Prompts};
 use super::tools::{Means, Tool, inner, tool};
@@ -25,7 +25,8 @@ pub(super) static TERMS: Terms = Terms {
         text: r#"{"session_id":"selftest","transcript_path":"/dev/null","cwd":"FOLDER","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00.000Z","tool_name":"run_shell_command","tool_input":{"command":"CALL","description":"x"}}"#,
         calls: ["ls", "git push", "rm -rf victim"],
     }],
-    beware: "Without `--interactive` an ask is a deny: Gemini CLI would wait for ever where there is no terminal.",
+    beware: "Without `--interactive` an ask is a deny: where nobody is, Gemini CLI would wait for ever, or end. It runs no hook in a \
+             folder that it does not trust, and not the project's where only `--skip-trust` trusts it.",
     settings: Settings {
         signs: &[".gemini"],
         project: ".gemini/settings.json",

@@ -1,5 +1,5 @@
 // Cases × agents: what the model asks for, under which policy, and whether it ran and what the model was told.
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { Place } from "./place.mjs"
 
 const { E2E_ONLY = "", E2E_KEEP } = process.env
@@ -16,8 +16,18 @@ allow = ["**"]
 [paths.write]
 allow = ["**"]
 deny = [{ match = "kept", reason = "what is kept is kept" }]
+[tiers]
+allow = ["mcp__e2e__poke"]
+[[rules]]
+action = "deny"
+tools = ["mcp__e2e__prod"]
+reason = "nobody is prodded"
 `
 const MARK = "touch ran"
+
+/// What a user may put behind a hook's command, so that the agent hears a refusal where acl gives no answer.
+const CLOSED = { from: " --audit default", to: " --audit default || { echo 'acl gave no answer' >&2; exit 2; }" }
+const UNLESS_CLOSED = agent => (agent.closed ? false : undefined)
 
 /// A call of the model, and what must become of it. `ran`: whether `ran` (or `file`) is there afterwards; left out, what
 /// happened is only noted. `told`: what stands in the result that the model gets. `person`: what somebody answers who is
@@ -29,6 +39,8 @@ const CASES = [
   { name: "deny: a command does not run", shell: "cp seed ran", ran: false, told: /copies are made by hand here/ },
   { name: "deny: one of several commands", shell: "touch other && sh -c 'cp seed ran'", ran: false, told: /copies are made by hand here/ },
   { name: "deny: a file is not written", write: "kept", file: "kept", ran: false, told: /what is kept is kept/ },
+  { name: "allow: a tool of an MCP server", mcp: "poke", strict: true, ran: true },
+  { name: "deny: a tool of an MCP server", mcp: "prod", ran: false, told: /nobody is prodded/ },
   { name: "ask: nobody is there", shell: "mv seed ran", ran: false, told: agent => agent.asks ?? /needs a human decision/ },
   { name: "allow: nobody is asked", shell: MARK, person: "no", prompts: 0, ran: true },
   { name: "deny: nobody is asked", shell: "cp seed ran", person: "yes", prompts: 0, ran: false, told: /copies are made by hand here/ },
@@ -37,10 +49,12 @@ const CASES = [
   { name: "a broken policy refuses", policy: "version = 1\n[commands\n", shell: MARK, ran: false, told: /the policy cannot be loaded/ },
   { name: "no policy: an ask", policy: null, shell: MARK, ran: false, told: agent => agent.asks ?? /no policy was found/ },
   // A hook that cannot answer: what an agent makes of it is its own affair, but for a plugin that is acl's.
-  { name: "acl is gone", shell: MARK, instead: "", ran: agent => agent.closed && false },
-  { name: "acl is killed", shell: MARK, instead: "kill -9 $$", ran: agent => agent.closed && false },
-  { name: "acl ends with 1 and says nothing", shell: MARK, instead: "exit 1", ran: agent => agent.closed && false },
-  { name: "acl says nothing", shell: MARK, instead: "cat >/dev/null", ran: agent => agent.closed && false },
+  { name: "acl is gone", shell: MARK, instead: "", ran: UNLESS_CLOSED },
+  { name: "acl is killed", shell: MARK, instead: "kill -9 $$", ran: UNLESS_CLOSED },
+  { name: "acl ends with 1 and says nothing", shell: MARK, instead: "exit 1", ran: UNLESS_CLOSED },
+  { name: "acl says nothing", shell: MARK, instead: "cat >/dev/null", ran: UNLESS_CLOSED },
+  { name: "acl is gone, and its hook goes on with `|| exit 2`", shell: MARK, instead: "", edit: CLOSED, ran: false },
+  { name: "acl is killed, and its hook goes on with `|| exit 2`", shell: MARK, instead: "kill -9 $$", edit: CLOSED, ran: false },
 ]
 
 /// What is wrong with a run; and what was seen.
@@ -48,7 +62,8 @@ const judged = async (agent, own) => {
   const place = new Place(agent, own)
   try {
     place.write("project/seed", "seed\n")
-    await place.open(own.shell ? agent.shell(own.shell) : agent.write(`${place.project}/${own.write}`, "written"))
+    const { shell, write, mcp } = own
+    await place.open(shell ? agent.shell(shell) : write ? agent.write(`${place.project}/${write}`, "written") : agent.mcp("e2e", mcp))
     if (!own.bare) place.guard(own)
     // In the place of the one that comes with the hook.
     place.policy(own.policy === undefined ? POLICY : own.policy)
@@ -70,6 +85,9 @@ const judged = async (agent, own) => {
   }
 }
 
+// What is running ends with this.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(2))
+
 const names = process.argv.slice(2)
 const folder = new URL("agents/", import.meta.url)
 const agents = []
@@ -77,10 +95,12 @@ for (const file of readdirSync(folder).sort()) {
   const agent = (await import(new URL(file, folder))).default
   if (names.length === 0 || names.includes(agent.name)) agents.push(agent)
 }
+if (agents.length < names.length || agents.length === 0) throw new Error(`which of ${names.join(", ")} is no agent?`)
 let passed = 0
 let failed = 0
 for (const agent of agents) {
-  const theirs = [...CASES, ...(agent.own ?? [])].filter(own => own.name.includes(E2E_ONLY) && (agent.attend || !own.person))
+  const has = own => (agent.attend || !own.person) && (agent.settings || !own.edit)
+  const theirs = [...CASES, ...(agent.own ?? [])].filter(own => own.name.includes(E2E_ONLY) && has(own))
   console.log(agent.title)
   for (const own of theirs) {
     const start = Date.now()
@@ -94,7 +114,8 @@ for (const agent of agents) {
     if (good && !E2E_KEEP) continue
     console.log(`        the model was told: ${results || "nothing"}`)
     if (!seen) continue
-    console.log(`        exit ${seen.exit}; asked ${seen.asked.length} times; offered ${seen.offered}; kept from ${seen.outside.join(" ") || "nothing"}; ${root}`)
+    console.log(`        exit ${seen.exit}; asked ${seen.asked.length} times; offered ${seen.offered}`)
+    console.log(`        kept from ${seen.outside.join(" ") || "nothing"}; ${root}`)
     console.log(`${seen.out.slice(-800)}\n${seen.err.slice(-800)}`)
   }
 }

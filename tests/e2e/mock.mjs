@@ -46,7 +46,7 @@ const APIS = [
     tools: body => (body.tools ?? []).map(tool => tool.name ?? tool.type),
     results: body => (body.input ?? []).filter(item => /_call_output$/.test(item.type)).map(item => text(item.output)),
     answer: (call, say) => {
-      const named = call && { call_id: "call_1", name: call.tool }
+      const named = call && { call_id: "call_1", name: call.tool, namespace: call.namespace }
       const item = !call
         ? { type: "message", id: "msg_1", role: "assistant", content: [{ type: "output_text", text: say }] }
         : typeof call.input === "string"
@@ -105,7 +105,7 @@ const APIS = [
   },
 ]
 
-/// Starts one. `call` is `{tool, input}`, or a function of the names of the tools that the agent offers.
+/// Starts one. `call` is `{tool, input}`; `beside` names the tool that it is made beside, where it is not offered itself.
 export const mock = async call => {
   const seen = { results: [], offered: [], asked: [], made: 0, outside: [] }
   const server = createServer(async (request, response) => {
@@ -123,13 +123,12 @@ export const mock = async call => {
     const results = api.results(body)
     if (offered.length > seen.offered.length) seen.offered = offered
     if (results.length > seen.results.length) seen.results = results
-    const wanted = typeof call === "function" ? call(offered) : call
     // What offers no such tool is not the conversation: a title, a summary.
-    const calls = results.length === 0 && wanted && offered.includes(wanted.tool) && seen.made < 3
+    const calls = results.length === 0 && offered.includes(call.beside ?? call.tool) && seen.made < 3
     if (calls) seen.made += 1
     const streams = body.stream || /:stream/.test(path)
     response.writeHead(200, { "content-type": streams ? "text/event-stream" : "application/json" })
-    response.end(api.answer(calls ? wanted : undefined, "done", body, path))
+    response.end(api.answer(calls ? call : undefined, "done", body, path))
   })
   server.on("connect", (request, socket) => {
     socket.on("error", () => {})

@@ -31,10 +31,13 @@ export class Place {
     this.lenient = !((own.strict || own.person) && agent.overruled)
     // The agent has not been told to trust the project.
     this.untrusted = own.untrusted ?? false
+    /// The command of a server of MCP, for the calls of one.
+    this.server = own.mcp && [process.execPath, new URL("mcp.mjs", import.meta.url).pathname]
     this.root = realpathSync(mkdtempSync(join(tmpdir(), "acl-e2e-")))
     this.home = join(this.root, "home")
     this.project = join(this.root, "project")
     for (const folder of ["home", "project", "bin", "tmp"]) mkdirSync(join(this.root, folder))
+    this.server?.push(this.project)
     this.acl = join(this.root, "bin/acl")
     symlinkSync(ACL, this.acl)
     const path = [join(this.root, "bin"), dirname(process.execPath), "/usr/bin", "/bin"]
@@ -63,9 +66,9 @@ export class Place {
     const ran = this.run("init", "--agent", this.agent.name, "--yes", ...(user ? ["--user"] : []))
     if (ran.status !== 0) throw new Error(`acl init: ${ran.out}${ran.err}`)
     if (!edit) return
-    const file = join(this.project, edit.file)
+    const file = join(this.project, this.agent.settings)
     const text = readFileSync(file, "utf8")
-    if (!text.includes(edit.from)) throw new Error(`${edit.file} holds no ${edit.from}`)
+    if (!text.includes(edit.from)) throw new Error(`${this.agent.settings} holds no ${edit.from}`)
     writeFileSync(file, text.replaceAll(edit.from, edit.to))
   }
 

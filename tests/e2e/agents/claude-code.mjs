@@ -4,6 +4,8 @@ const env = place => ({
   ANTHROPIC_API_KEY: "none",
   DISABLE_AUTOUPDATER: "1",
   DISABLE_TELEMETRY: "1",
+  // The tools of servers are offered at once.
+  ENABLE_TOOL_SEARCH: "false",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
 })
 
@@ -11,14 +13,22 @@ export default {
   name: "claude-code",
   title: "Claude Code",
   program: "@anthropic-ai/claude-code-*/claude",
+  settings: ".claude/settings.json",
   // An allow of the hook overrules that it would ask.
   overruled: true,
   setup: place => {
     // What it asks a new user, answered.
     place.write("home/.claude.json", { hasCompletedOnboarding: true, projects: { [place.project]: { hasTrustDialogAccepted: true } } })
-    if (place.lenient) place.write("home/.claude/settings.json", { permissions: { allow: ["Bash", "Write", "Edit", "Read"] } })
+    if (place.server) {
+      const [command, ...args] = place.server
+      place.write("home/mcp.json", { mcpServers: { e2e: { command, args } } })
+    }
+    if (place.lenient) place.write("home/.claude/settings.json", { permissions: { allow: ["Bash", "Write", "mcp__e2e"] } })
   },
-  start: place => ({ args: ["-p", "go", "--output-format", "json"], env: env(place) }),
+  start: place => ({
+    args: ["-p", "go", "--output-format", "json", ...(place.server ? ["--mcp-config", `${place.home}/mcp.json`] : [])],
+    env: env(place),
+  }),
   attend: (place, person) => ({
     args: ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--permission-prompt-tool", "stdio"],
     env: env(place),
@@ -28,10 +38,12 @@ export default {
       if (line.type !== "control_request") return
       const { request_id, request } = line
       asked(request.input)
-      const response = person === "yes" ? { behavior: "allow", updatedInput: request.input } : { behavior: "deny", message: "the person says no" }
+      const yes = { behavior: "allow", updatedInput: request.input }
+      const response = person === "yes" ? yes : { behavior: "deny", message: "the person says no" }
       send({ type: "control_response", response: { subtype: "success", request_id, response } })
     },
   }),
   shell: command => ({ tool: "Bash", input: { command, description: "leave a mark" } }),
+  mcp: (server, tool) => ({ tool: `mcp__${server}__${tool}`, input: {} }),
   write: (path, content) => ({ tool: "Write", input: { file_path: path, content } }),
 }

@@ -1,13 +1,21 @@
 // Codex: headless, and as the server that its editors talk to, with its questions.
+const server = ([command, ...args]) =>
+  `[mcp_servers.e2e]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\ndefault_tools_approval_mode = "approve"\n`
 const added = (path, content) => `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch\n`
 
 export default {
   name: "codex",
   title: "Codex",
   program: "@openai/codex-*/vendor/*/bin/codex",
-  // With a person `approval_policy = "untrusted"` would ask about each of the commands.
+  settings: ".codex/hooks.json",
   own: [
-    { name: "deny: a patch in a shell command", shell: `apply_patch <<'EOF'\n${added("kept", "x")}EOF\n`, file: "kept", ran: false, told: /what is kept is kept/ },
+    {
+      name: "deny: a patch in a shell command",
+      shell: `apply_patch <<'EOF'\n${added("kept", "x")}EOF\n`,
+      file: "kept",
+      ran: false,
+      told: /what is kept is kept/,
+    },
     { name: "a hook that the user has not trusted", untrusted: true, shell: "cp seed ran" },
   ],
   setup: place =>
@@ -24,7 +32,7 @@ request_max_retries = 0
 stream_max_retries = 0
 [projects."${place.project}"]
 trust_level = "trusted"
-`,
+${place.server ? server(place.server) : ""}`,
     ),
   start: place => ({
     args: [
@@ -66,11 +74,7 @@ trust_level = "trusted"
       },
     }
   },
-  shell: command => offered =>
-    offered.includes("exec_command")
-      ? { tool: "exec_command", input: { cmd: command } }
-      : offered.includes("shell_command")
-        ? { tool: "shell_command", input: { command } }
-        : { tool: "shell", input: { command: ["bash", "-lc", command] } },
+  shell: command => ({ tool: "exec_command", input: { cmd: command } }),
+  mcp: (server, tool) => ({ tool, namespace: `mcp__${server}`, beside: "tool_search", input: {} }),
   write: (path, content) => ({ tool: "apply_patch", input: added(path, content) }),
 }

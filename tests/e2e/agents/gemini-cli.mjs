@@ -3,17 +3,25 @@ export default {
   name: "gemini-cli",
   title: "Gemini CLI",
   program: "@google/gemini-cli/bundle/gemini.js",
+  settings: ".gemini/settings.json",
   // `acl init` takes a person to be there. Where none is, an ask ends the whole run, and the model is not told.
   asks: /^$/,
   own: [
     {
       name: "ask: nobody is there, and the hook knows it",
-      edit: { file: ".gemini/settings.json", from: " --interactive", to: "" },
+      edit: { from: " --interactive", to: "" },
       shell: "mv seed ran",
       ran: false,
       told: /needs a human decision/,
     },
-    { name: "the user's hook, in a project that only `--skip-trust` trusts", user: true, untrusted: true, shell: "cp seed ran", ran: false, told: /by hand here/ },
+    {
+      name: "the user's hook, in a project that only `--skip-trust` trusts",
+      user: true,
+      untrusted: true,
+      shell: "cp seed ran",
+      ran: false,
+      told: /copies are made by hand here/,
+    },
     // It has read its settings before that option.
     { name: "the project's hook, where only `--skip-trust` trusts it", untrusted: true, shell: "cp seed ran" },
   ],
@@ -24,12 +32,18 @@ export default {
       privacy: { usageStatisticsEnabled: false },
       general: { disableAutoUpdate: true, disableUpdateNag: true },
       telemetry: { enabled: false },
+      ...(place.server && { mcpServers: { e2e: { command: place.server[0], args: place.server.slice(1) } } }),
     })
   },
   start: place => ({
-    args: ["-p", "go", "-m", "gemini-2.5-flash", "-o", "json", ...(place.untrusted ? ["--skip-trust"] : []), ...(place.lenient ? ["--approval-mode", "yolo"] : [])],
+    args: [
+      ...["-p", "go", "-m", "gemini-2.5-flash", "-o", "json"],
+      ...(place.untrusted ? ["--skip-trust"] : []),
+      ...(place.lenient ? ["--approval-mode", "yolo"] : []),
+    ],
     env: { GOOGLE_GEMINI_BASE_URL: place.url, GEMINI_API_KEY: "none", GEMINI_CLI_NO_RELAUNCH: "true" },
   }),
   shell: command => ({ tool: "run_shell_command", input: { command, description: "leave a mark" } }),
+  mcp: (server, tool) => ({ tool: `mcp_${server}_${tool}`, input: {} }),
   write: (path, content) => ({ tool: "write_file", input: { file_path: path, content } }),
 }

@@ -14,6 +14,7 @@ export default {
       autoupdate: false,
       share: "disabled",
       permission: place.lenient ? "allow" : { bash: "ask", edit: "ask" },
+      ...(place.server && { mcp: { e2e: { type: "local", command: place.server, enabled: true } } }),
       provider: {
         mock: {
           npm: "@ai-sdk/openai-compatible",
@@ -29,5 +30,6 @@ export default {
     env: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1", OPENCODE_DISABLE_LSP_DOWNLOAD: "1" },
   }),
   shell: command => ({ tool: "bash", input: { command, description: "leave a mark" } }),
+  mcp: (server, tool) => ({ tool: `${server}_${tool}`, input: {} }),
   write: (path, content) => ({ tool: "write", input: { filePath: path, content } }),
 }
