@@ -9,10 +9,12 @@ mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod export;
 mod fix;
 mod given;
 mod grant;
 mod hook;
+mod import;
 mod log;
 mod output;
 mod policies;
@@ -116,6 +118,10 @@ enum Command {
     Diff(diff::Options),
     /// Answer a hook of an agent: its call on stdin, in its own terms on stdout
     Hook(Box<hook::Options>),
+    /// Make a policy of the rules in an agent's own settings, and say what became of each
+    Import(import::Options),
+    /// Make an agent's own settings of a policy, and say what became of each rule
+    Export(export::Options),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -171,6 +177,8 @@ pub fn main() -> ExitCode {
             Command::Decide(options) => decide::run(&options),
             Command::Diff(options) => diff::run(&options),
             Command::Hook(options) => hook::run(&options),
+            Command::Import(options) => import::run(&options),
+            Command::Export(options) => export::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),
