@@ -599,7 +599,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 55] = [
+const KINDS: [&str; 57] = [
     "text",
     "maybe",
     "read",
@@ -638,6 +638,8 @@ const KINDS: [&str; 55] = [
     "sends",
     "item",
     "response",
+    "response-below",
+    "wanted",
     "assign",
     "variable",
     "key",

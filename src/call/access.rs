@@ -179,7 +179,7 @@ pub enum Mode {
 }
 
 /// How far an access to a path goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// The path itself.
     Itself,

@@ -345,6 +345,9 @@ impl Glob {
 
     /// Whether every text that `other` matches is matched by this one too. Sound, not complete.
     pub fn covers(&self, other: &Self) -> bool {
+        if let Some(text) = other.as_literal() {
+            return self.matches_text(text, false);
+        }
         if self == other {
             return true;
         }
@@ -625,19 +628,17 @@ fn expand<T: Copy>(chars: &[T], is: &impl Fn(&T, char) -> bool) -> Result<Vec<Ve
                 return Err("braces with one alternative (a literal `{` is written `\\{`)".into());
             }
             let tails = expand(tail, is)?;
-            let mut out = Vec::new();
+            let mut out = Vec::with_capacity(parts.len().min(MOST_ALTERNATIVES));
             for part in parts {
-                for middle in expand(part, is)? {
-                    for tail in &tails {
-                        let mut whole = before.to_vec();
-                        whole.extend_from_slice(&middle);
-                        whole.extend_from_slice(tail);
-                        out.push(whole);
-                        if out.len() > MOST_ALTERNATIVES {
-                            return Err(format!(
-                                "more than {MOST_ALTERNATIVES} alternatives in braces"
-                            ));
-                        }
+                let inner = part.iter().any(|c| is(c, '{') || is(c, '}'));
+                let middles = if inner { expand(part, is)? } else { Vec::new() };
+                let middles = middles.iter().map(Vec::as_slice);
+                for middle in middles.chain((!inner).then_some(part)) {
+                    out.extend(tails.iter().map(|tail| [before, middle, tail].concat()));
+                    if out.len() > MOST_ALTERNATIVES {
+                        return Err(format!(
+                            "more than {MOST_ALTERNATIVES} alternatives in braces"
+                        ));
                     }
                 }
             }

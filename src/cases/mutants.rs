@@ -86,13 +86,13 @@ pub fn survivors(policy: &Policy, matcher: &Matcher, cases: &[(Case, Decision)])
             if cases.iter().any(noticed) {
                 continue;
             }
-            let fates = changed(matcher, &mutant).into_iter();
-            // What is found first says most: loosened, tightened, unknown, equivalent.
-            let fate = fates.map(|change| change.fate).next();
+            let fates = changed(matcher, &mutant)
+                .into_iter()
+                .map(|change| change.fate);
             out.push(Survivor {
                 part: part.clone(),
                 mutation,
-                fate: fate.unwrap_or(Fate::Equivalent),
+                fate: fates.fold(Fate::default(), Fate::or),
             });
         }
     }

@@ -10,7 +10,7 @@ use crate::cases::snapshot::{self, Snapshots};
 use crate::cases::{self, Case, Cases, Ran, Under};
 use crate::decision::Decision;
 use crate::finding::Finding;
-use crate::language::Fate;
+use crate::language::Told;
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
 use crate::policy::{LayerKind, Policy};
@@ -533,15 +533,18 @@ fn unnoticed(under: &Decided) -> Result<usize, Stop> {
             Mutation::Removed => "were gone".to_owned(),
             Mutation::Turned(verdict) => format!("were {verdict}"),
         };
-        let told = match fate {
-            Fate::Moved(moved) => format!(
+        let told = match (
+            fate.loosened.shown().or(fate.tightened.shown()),
+            fate.told(),
+        ) {
+            (Some(moved), _) => format!(
                 "no case notices; one would be `{}`: {}, then {}",
                 moved.witness, moved.old.action, moved.new.action
             ),
-            Fate::Equivalent => "no call would notice".to_owned(),
-            Fate::Unknown => "no case notices, and no call was found that does".to_owned(),
+            (None, Told::Equivalent) => "no call would notice".to_owned(),
+            (None, _) => "no case notices, and no call was found that does".to_owned(),
         };
-        open += usize::from(!matches!(fate, Fate::Equivalent));
+        open += usize::from(fate.told() != Told::Equivalent);
         output::result(&format!(
             "{}: if `{}` {changed}, {told}\n",
             part.place.line(),

@@ -13,8 +13,8 @@ use crate::policy::glob::Fit;
 use crate::policy::patterns::{self, Anchor, PathPattern};
 use crate::source::Span;
 
-/// So many entries are looked at; what lies beyond may be anything.
-const MOST_ENTRIES: usize = 20_000;
+/// So many entries are looked at in one call; what lies beyond may be anything.
+pub const MOST_ENTRIES: usize = 20_000;
 
 /// What a tool skips by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,16 +34,18 @@ pub struct Skips {
 pub struct Listing {
     /// Their paths, in the order of names.
     pub paths: Vec<(String, Entry)>,
+    /// The links among them.
+    pub links: Vec<String>,
     /// Nothing was left out for being too much or unreadable.
     pub complete: bool,
 }
 
 impl Listing {
-    /// Looks below a folder.
-    pub fn of(view: &FileView, folder: &str, skips: Skips) -> Self {
+    /// Looks below a folder, at no more entries than are left for this call.
+    pub fn of(view: &FileView, folder: &str, skips: Skips, left: &mut usize) -> Self {
         let mut listing = Self {
-            paths: Vec::new(),
             complete: true,
+            ..Self::default()
         };
         match view.entry(folder) {
             None | Some(Entry::File) => return listing,
@@ -51,7 +53,7 @@ impl Listing {
         }
         let start = folder.trim_end_matches('/').to_owned();
         let mut ignored = if skips.ignored {
-            above(view, &start)
+            above(view, &start, skips.hidden)
         } else if skips.docker {
             Ignored::docker(view, &start).into_iter().collect()
         } else {
@@ -59,28 +61,41 @@ impl Listing {
         };
         let mut todo = vec![start];
         while let Some(at) = todo.pop() {
+            if *left == 0 {
+                listing.complete = false;
+                return listing;
+            }
+            *left -= 1;
             let Some(names) = view.list(if at.is_empty() { "/" } else { &at }) else {
                 listing.complete = false;
                 continue;
             };
             if skips.ignored {
-                ignored.extend(Ignored::read(view, &at));
+                ignored.extend(Ignored::read(view, &at, skips.hidden));
             }
             for (name, entry) in names {
                 let path = format!("{at}/{name}");
-                if (skips.hidden && name.starts_with('.'))
-                    || (skips.links && entry == Entry::Link)
-                    || (skips.ignored && name == ".git")
-                    || ((skips.ignored || skips.docker) && is_ignored(&ignored, &path, entry))
-                {
+                if (skips.links && entry == Entry::Link) || (skips.ignored && name == ".git") {
                     continue;
                 }
-                if listing.paths.len() == MOST_ENTRIES {
+                // What such a file names with `!` is searched, a leading dot or not.
+                let named = match skips.ignored || skips.docker {
+                    true => is_ignored(&ignored, &path, entry),
+                    false => None,
+                };
+                let hidden = skips.hidden && name.starts_with('.');
+                if named.unwrap_or(hidden) {
+                    continue;
+                }
+                if *left == 0 {
                     listing.complete = false;
                     return listing;
                 }
-                if entry == Entry::Folder {
-                    todo.push(path.clone());
+                *left -= 1;
+                match entry {
+                    Entry::Folder => todo.push(path.clone()),
+                    Entry::Link => listing.links.push(path.clone()),
+                    Entry::File => {}
                 }
                 listing.paths.push((path, entry));
             }
@@ -96,14 +111,23 @@ struct Ignored {
 }
 
 impl Ignored {
-    fn read(view: &FileView, folder: &str) -> Option<Self> {
-        Self::of(view, folder, ".gitignore", |pattern| {
+    /// Those of git, and where a tool searches, which leaves out hidden names, its own as well: the later count more.
+    fn read(view: &FileView, folder: &str, searches: bool) -> Vec<Self> {
+        let own: &[&str] = match searches {
+            true => &[".ignore", ".rgignore", ".fdignore"],
+            false => &[],
+        };
+        let names = [".git/info/exclude", ".gitignore"].iter().chain(own);
+        let spell = |pattern: &str| {
             // From the top of this folder: the patterns of a policy spell that `./`.
             match pattern.strip_prefix('/') {
                 Some(rest) => format!("./{rest}"),
                 None => pattern.to_owned(),
             }
-        })
+        };
+        names
+            .filter_map(|name| Self::of(view, folder, name, spell))
+            .collect()
     }
 
     /// Docker's patterns all start at the top.
@@ -151,7 +175,7 @@ impl Ignored {
 }
 
 /// The rules of the folders above, up to the repository's own.
-fn above(view: &FileView, start: &str) -> Vec<Ignored> {
+fn above(view: &FileView, start: &str, searches: bool) -> Vec<Ignored> {
     let mut out = Vec::new();
     let mut at = start;
     while view.entry(&format!("{at}/.git")).is_none() {
@@ -159,15 +183,14 @@ fn above(view: &FileView, start: &str) -> Vec<Ignored> {
             break;
         };
         at = parent;
-        out.extend(Ignored::read(view, at));
+        out.push(Ignored::read(view, at, searches));
     }
-    out.reverse();
-    out
+    out.into_iter().rev().flatten().collect()
 }
 
-/// Whether the last rule that fits ignores the path.
-fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> bool {
-    let mut ignored = false;
+/// Whether the last rule that fits ignores the path; none where none fits.
+fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> Option<bool> {
+    let mut ignored = None;
     for own in all.iter().filter(|own| {
         path.strip_prefix(&own.folder)
             .is_some_and(|rest| rest.starts_with('/'))
@@ -198,7 +221,7 @@ fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> bool {
                 ) == Fit::Must
             });
             if fits {
-                ignored = *ignores;
+                ignored = Some(*ignores);
             }
         }
     }
@@ -234,7 +257,7 @@ mod tests {
         write("sub/local", "");
         let base = top.to_string_lossy().into_owned();
         let names = |folder: &str, skips: Skips| {
-            let listing = Listing::of(&FileView::Real, folder, skips);
+            let listing = Listing::of(&FileView::Real, folder, skips, &mut { MOST_ENTRIES });
             assert!(listing.complete);
             let mut names: Vec<String> = listing
                 .paths

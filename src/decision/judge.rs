@@ -10,7 +10,7 @@ mod unresolved;
 
 pub use touched::linked;
 
-use super::below::{Listing, Skips};
+use super::below::{Listing, MOST_ENTRIES, Skips};
 use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
@@ -24,7 +24,7 @@ use crate::policy::Resolution;
 use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -97,7 +97,14 @@ pub struct Judge<'a> {
     written: BTreeMap<String, Vec<&'a PathAccess>>,
     /// What lies below folders, as far as it was looked up.
     listings: RefCell<BTreeMap<(String, Skips), Rc<Listing>>>,
+    /// Entries that may still be looked at.
+    left: Cell<usize>,
+    /// What was found in them: for the patterns and the listing by address, the ends of names, how well it fits.
+    found: RefCell<BTreeMap<Looked, Option<String>>>,
 }
+
+/// What was looked for: patterns, in which listing, names with which ends, and how well they must fit.
+type Looked = (usize, usize, String, Fit);
 
 impl<'a> Judge<'a> {
     pub fn new(
@@ -125,6 +132,8 @@ impl<'a> Judge<'a> {
             unresolved: Unresolved::default(),
             written: written(accesses),
             listings: RefCell::default(),
+            left: Cell::new(MOST_ENTRIES),
+            found: RefCell::default(),
         }
     }
 

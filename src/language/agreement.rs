@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use super::tests::matcher as matcher_of;
-use super::{Fate, changed, hidden};
+use super::{Proof, Rules, changed, hidden, rules};
 use crate::call::files::FileView;
 use crate::call::{Call, Said};
 use crate::decision::decide;
@@ -48,6 +48,44 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("hosts allow", "'docs.rs'"),
     ("hosts allow", "'*.docs.rs'"),
     ("hosts deny", "'a.docs.rs'"),
+    ("hosts deny", "'https://docs.rs'"),
+    ("hosts deny", "'docs.rs:443'"),
+    (
+        "hosts deny",
+        "{ match = '*.docs.rs', except = ['http://a.docs.rs'] }",
+    ),
+    ("hosts ask", "'*:8443'"),
+    (
+        "hosts allow",
+        "{ match = 'http://*', except = ['docs.rs:80'] }",
+    ),
+    ("commands ask", "{ match = 'ls', except = ['ls'] }"),
+    ("commands deny", "{ match = 'rm -r', except = ['rm * x'] }"),
+    ("commands deny", "{ match = 'rm', operands = ['src/**'] }"),
+    (
+        "commands deny",
+        "{ match = 'git push', without = ['-f|--dry'] }",
+    ),
+    ("commands deny", "'rm [a-m]*'"),
+    ("commands deny", "'rm [!a-m]*'"),
+    ("commands allow", "'curl'"),
+    ("rules", "{ action = 'ask', tools = ['mcp__*'] }"),
+    (
+        "rules",
+        "{ action = 'deny', tools = ['mcp__?'], args = { p = ['x', '.env'] } }",
+    ),
+    (
+        "rules",
+        "{ action = 'ask', tools = ['*'], unless = { live = true } }",
+    ),
+    (
+        "rules",
+        "{ action = 'deny', commands = ['rm'], when = { live = true } }",
+    ),
+    (
+        "rules",
+        "{ action = 'ask', hosts = ['docs.rs'], forced = true }",
+    ),
     ("tiers allow", "'f*'"),
     ("tiers allow", "'bash'"),
     ("tiers allow", "'mcp__*'"),
@@ -89,6 +127,20 @@ const RULES: &[&str] = &[
     "action = 'allow'\ntools = ['f*']",
 ];
 
+/// What invariants say is never allowed.
+const NEVER: &[&str] = &[
+    "commands = ['rm']",
+    "commands = ['git push']",
+    "commands = ['rm -r', 'ls']",
+    "hosts = ['docs.rs']",
+    "hosts = ['*.docs.rs']",
+    "hosts = ['http://docs.rs']",
+    "paths = ['.env']",
+    "paths = ['src/a/**'], access = 'write'",
+    "tools = ['fetch']",
+    "tools = ['mcp__*']",
+];
+
 const LINES: &[&str] = &[
     "git",
     "git push",
@@ -115,6 +167,21 @@ const LINES: &[&str] = &[
     "'",
     "eval \"$x\"",
     "curl https://docs.rs/",
+    "curl http://docs.rs/",
+    "curl $X",
+    "curl https://evil.com/",
+    "rm $X",
+    "rm -r $X",
+    "ls $X",
+    "ls *",
+    "git $X",
+    "git push $X",
+    "git push --dry",
+    "$X push",
+    "ls | xargs rm",
+    "rm src/a",
+    "/tmp/rm x",
+    "cat $X",
     "curl https://a.docs.rs/",
 ];
 
@@ -142,12 +209,17 @@ fn calls() -> Vec<Call> {
     for tool in ["read", "write", "search", "edit"] {
         all.extend(PATHS.iter().map(|path| (tool, json!({ "path": path }))));
     }
-    let hosts = ["docs.rs", "a.docs.rs", "b.docs.rs", "example.org"];
-    all.extend(
-        hosts
-            .iter()
-            .map(|host| ("fetch", json!({ "url": format!("https://{host}/") }))),
-    );
+    for host in ["docs.rs", "a.docs.rs", "b.docs.rs", "example.org"] {
+        let urls = [
+            format!("https://{host}/"),
+            format!("http://{host}/"),
+            format!("https://{host}:8443/"),
+            format!("http://{host}:443/"),
+            format!("ssh://{host}/"),
+            host.to_owned(),
+        ];
+        all.extend(urls.map(|url| ("fetch", json!({ "url": url }))));
+    }
     for tool in ["mcp__a", "mcp__b", "foo", "fox", "some_tool"] {
         all.extend(["x", ".env", "/elsewhere/x"].map(|path| (tool, json!({ "p": path }))));
     }
@@ -185,6 +257,10 @@ fn policy(of: &[bool]) -> String {
     let mut tables: BTreeMap<&str, String> = BTreeMap::new();
     for (list, texts) in lists {
         let all = texts.join(", ");
+        if list == "rules" {
+            *tables.entry("").or_default() += &format!("rules = [{all}]\n");
+            continue;
+        }
         match list.split_once(' ') {
             None => *tables.entry("").or_default() += &format!("{list} = [{}]\n", texts[0]),
             Some(("facts", _)) => facts = texts[0],
@@ -220,20 +296,52 @@ fn verdict(matcher: &Matcher, call: &Call) -> (Verdict, bool) {
 fn differ(old: &str, new: &str) -> Result<(), TestCaseError> {
     let (before, after) = (matcher_of(old), matcher_of(new));
     let changes = changed(&before, &after);
-    let mut silent = true;
     for change in &changes {
-        silent &= matches!(change.fate, Fate::Equivalent);
-        if let Fate::Moved(moved) = &change.fate {
+        for (way, loosened) in [
+            (&change.fate.loosened, true),
+            (&change.fate.tightened, false),
+        ] {
+            let Some(moved) = way.shown() else { continue };
             let call = Call::from_json(moved.witness.json().to_string().as_bytes()).unwrap();
             let (old_says, new_says) = (verdict(&before, &call), verdict(&after, &call));
             prop_assert!(old_says != new_says, "{change:?}\n{old}\n---\n{new}");
-            prop_assert_eq!(moved.loosened(), new_says < old_says);
+            prop_assert_eq!(loosened, new_says < old_says);
         }
     }
-    if silent {
-        for call in calls() {
-            let same = verdict(&before, &call) == verdict(&after, &call);
-            prop_assert!(same, "{call:?}: {changes:#?}\n{old}\n---\n{new}");
+    // What no change may do no call shows.
+    let mut fates = changes.iter().map(|change| &change.fate);
+    let loosens = fates.clone().any(|fate| fate.loosened.may());
+    let tightens = fates.any(|fate| fate.tightened.may());
+    for call in calls().iter().filter(|_| !loosens || !tightens) {
+        let (old_says, new_says) = (verdict(&before, call), verdict(&after, call));
+        let fits = (loosens || new_says >= old_says) && (tightens || new_says <= old_says);
+        let told: Vec<_> = changes
+            .iter()
+            .map(|own| (&own.what, own.fate.told()))
+            .collect();
+        prop_assert!(fits, "{call:?}: {told:?}\n{old}\n---\n{new}");
+    }
+    Ok(())
+}
+
+/// Of an invariant that is proved no call of the table is an instance.
+fn holds(text: &str) -> Result<(), TestCaseError> {
+    let never = NEVER
+        .iter()
+        .enumerate()
+        .map(|(at, never)| format!("[[invariants]]\nid = 'i{at}'\nnever_allow = {{ {never} }}\n"));
+    let text = format!("{text}{}", never.collect::<String>());
+    let matcher = matcher_of(&text);
+    let own = Rules::of(&matcher);
+    for invariant in rules::invariants(&matcher) {
+        if own.invariant(invariant) == Proof::Holds {
+            for call in calls() {
+                prop_assert!(
+                    !own.is_broken_by(invariant, &call),
+                    "{}: {call:?}\n{text}",
+                    invariant.id
+                );
+            }
         }
     }
     Ok(())
@@ -341,6 +449,12 @@ proptest! {
         let mut moved = of.clone();
         moved.swap(from % of.len(), to % of.len());
         differ(&ordered(&of), &ordered(&moved))?;
+    }
+
+    #[test]
+    fn proved_invariants_hold(of in some(), order in prop::collection::vec(0..RULES.len(), 1..7)) {
+        holds(&policy(&of))?;
+        holds(&ordered(&order))?;
     }
 
     #[test]

@@ -245,14 +245,12 @@ impl Mark {
         })
     }
 
-    /// Whether a word of a path has it.
-    pub fn is_in(&self, word: &str) -> bool {
-        let mut parts = word.split(BREAK);
+    /// Whether a word of a path has it, written small.
+    pub fn is_in(&self, small: &str) -> bool {
+        let mut parts = small.split(BREAK);
         parts.any(|part| match self {
-            Self::Component(own) => part.to_lowercase() == *own,
-            Self::Extension(own) => part
-                .rsplit_once('.')
-                .is_some_and(|(_, end)| end.to_lowercase() == *own),
+            Self::Component(own) => part == own,
+            Self::Extension(own) => part.rsplit_once('.').is_some_and(|(_, end)| end == own),
         })
     }
 }

@@ -3,6 +3,7 @@
 //! What takes all is found by one search for each kind of access, tool and set of facts; most entries need none, since
 //! the first word that they take is taken by no other.
 
+use super::covers::covers;
 use super::encode::{self, Space};
 use super::entry::{Entry, keys};
 use super::search::{Found, Search};
@@ -95,10 +96,26 @@ impl<'m> Rules<'m> {
         };
         let by = self.near_at(entry, |at, other| {
             let (mine, theirs) = (entry.action(), other.action());
-            let says = theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny);
-            at != own && says && among(at, other)
+            let forced = entry.compiled.rule.forced;
+            let says =
+                theirs == mine || (mine == Verdict::Ask && theirs == Verdict::Deny && !forced);
+            // Two that only together take every word each may or may not take one that cannot be computed.
+            let patterns = entry.written.patterns.iter().map(Some);
+            let mut patterns = patterns.chain(entry.written.patterns.is_empty().then_some(None));
+            let mut spaces = entry.spaces().into_iter();
+            at != own
+                && says
+                && among(at, other)
+                && spaces.any(|space| patterns.any(|own| covers(other, entry, own, space)))
         });
-        self.taken(entry, by, Claim::Again, false)
+        let entries = by.iter().filter_map(|by| match by {
+            By::Entry(at) => self.entries.get(*at),
+            By::Protected(_) => None,
+        });
+        match self.covered(entry, &entries.collect::<Vec<_>>()) {
+            true => self.taken(entry, by, Claim::Again, false),
+            false => Answer::No,
+        }
     }
 
     /// Whether all that one entry takes is taken by another, conditions and all.
@@ -154,29 +171,33 @@ impl<'m> Rules<'m> {
     fn sticks_out(&self, entry: &Entry<'_>, space: Space, by: &[By], in_workspace: bool) -> bool {
         let mut parts = entry.parts.iter().enumerate();
         parts.any(|(at, part)| {
-            let wanted = part.as_ref().and_then(|part| self.wanted(part, space));
-            let word = wanted.and_then(|mut own| {
-                if in_workspace {
-                    own.is.extend(self.inside_roots());
-                }
-                own.straight(&self.alphabet)
-            });
-            let Some(word) = word else { return false };
-            let text = self.alphabet.text(&word);
+            let Some(part) = part else { return false };
             let pattern = entry.written.patterns.get(at);
             let keys = pattern.and_then(|own| keys(own, &self.scene, true));
-            let marked = |by: &By| match by {
-                By::Entry(at) => self.entries.get(*at).is_some_and(|own| {
-                    let mut parts = own.parts.iter().flatten();
-                    parts.any(|part| part.mark.as_ref().is_none_or(|mark| mark.is_in(&text)))
-                }),
-                By::Protected(_) => true,
+            let sticks = |word: Vec<usize>| {
+                let text = self.alphabet.text(&word).to_lowercase();
+                let marked = |by: &By| match by {
+                    By::Entry(at) => self.entries.get(*at).is_some_and(|own| {
+                        let mut parts = own.parts.iter().flatten();
+                        parts.any(|part| part.mark.as_ref().is_none_or(|mark| mark.is_in(&text)))
+                    }),
+                    By::Protected(_) => true,
+                };
+                let takes = |by: &By| {
+                    let languages = self.by(*by, space, entry, keys.as_deref());
+                    languages.iter().any(|own| own.takes(&word))
+                };
+                !by.iter().any(|by| marked(by) && takes(by))
             };
-            let takes = |by: &By| {
-                let languages = self.by(*by, space, entry, keys.as_deref());
-                languages.iter().any(|own| own.takes(&word))
+            let straight = || {
+                let mut wanted = self.wanted(part, space)?;
+                if in_workspace {
+                    wanted.is.extend(self.inside_roots());
+                }
+                wanted.straight(&self.alphabet)
             };
-            !by.iter().any(|by| marked(by) && takes(by))
+            let drawn = self.drawn(part, space).filter(|_| !in_workspace);
+            drawn.is_some_and(sticks) || straight().is_some_and(sticks)
         })
     }
 

@@ -53,6 +53,21 @@ impl Rules<'_> {
         proof
     }
 
+    /// Whether a call is allowed and surely does what an invariant says never is.
+    #[cfg(test)]
+    pub(super) fn is_broken_by(&self, invariant: &Invariant, call: &crate::call::Call) -> bool {
+        let witness = Witness {
+            call: call.clone(),
+            shown: String::new(),
+        };
+        let mut broken = false;
+        invariant_entries(invariant, &self.scene, |entry| {
+            let mut spaces = entry.spaces().into_iter();
+            broken |= spaces.any(|space| self.breaks(entry, space, &witness));
+        });
+        broken
+    }
+
     fn allowed(&self, never: &Entry<'_>, space: Space) -> Proof {
         let rule = &never.compiled.rule;
         let mut tools = match space {
@@ -139,9 +154,24 @@ impl Rules<'_> {
     /// Whether anything lets such an access of a tool pass: its tier, a rule about it, a rule about such accesses, or an
     /// allowed command that makes them.
     fn may_pass(&self, space: Space, tool: &str, shells: &[String]) -> bool {
-        let tier = || self.matcher.tier(tool).verdict == Verdict::Allow;
+        let tier = || self.lets_pass(self.matcher.tier(tool).verdict);
+        let section = match space {
+            Space::Paths(mode) => Some(Section::Paths(mode)),
+            Space::Hosts => Some(Section::Hosts),
+            Space::Tool | Space::Commands => None,
+        };
+        let commands = shells.iter().any(|own| own == tool);
+        let sections = section
+            .into_iter()
+            .chain(commands.then_some(Section::Commands));
+        let mut defaults = sections.flat_map(|section| self.matcher.rest(section));
+        let by_default = defaults.any(|at| {
+            let rule = self.matcher.rules.get(at);
+            rule.is_some_and(|own| own.rule.action == Verdict::Allow)
+        });
         space == Space::Tool
             || tier()
+            || by_default
             || self.entries.iter().any(|entry| {
                 entry.action() == Verdict::Allow
                     && match &entry.compiled.rule.judges {
@@ -208,13 +238,18 @@ impl Rules<'_> {
         proof
     }
 
+    /// Whether a tier lets calls pass: an authority that endorses them lifts its ask.
+    fn lets_pass(&self, tier: Verdict) -> bool {
+        tier == Verdict::Allow || (tier == Verdict::Ask && !self.matcher.sources.is_empty())
+    }
+
     /// Whether a section's default asks or denies all that no rule of it names; its command rules do not lift that.
     fn only_by_rule(&self, space: Space) -> bool {
         let section = match space {
             Space::Paths(mode) => Section::Paths(mode),
             Space::Hosts => Section::Hosts,
             // A tool that no tier lists has the default one.
-            Space::Tool => return self.matcher.tier("").verdict != Verdict::Allow,
+            Space::Tool => return !self.lets_pass(self.matcher.tier("").verdict),
             Space::Commands => return false,
         };
         let mut rest = self
@@ -243,7 +278,9 @@ impl Rules<'_> {
             parts.map(|part| self.over(part.as_ref()?)).collect();
         let mut all = rules?;
         if space == Space::Tool {
-            all.extend(self.tier_names(Verdict::Allow));
+            let open = [Verdict::Allow, Verdict::Ask].into_iter();
+            let open = open.filter(|own| self.lets_pass(*own));
+            all.extend(open.flat_map(|own| self.tier_names(own)));
         }
         Some(all)
     }
@@ -296,19 +333,38 @@ impl Rules<'_> {
                 }
             });
         let likely: Vec<String> = likely.take(64).collect();
-        for word in likely.iter().chain(&words) {
-            let mut calls = self
-                .calls(space, word, tool, facts, &never.needs)
-                .into_iter();
-            if let Some(broken) = calls.find(|call| self.breaks(never, space, call)) {
-                return Proof::Broken(Box::new(broken));
+        // What others leave out.
+        let near = self
+            .near(never, |own| own.action() != Verdict::Allow)
+            .into_iter();
+        let near = near.filter_map(|by| match by {
+            By::Entry(at) => self.entries.get(at),
+            By::Protected(_) => None,
+        });
+        let beside = near.flat_map(|own| self.beside(own)).take(16);
+        let beside = beside.filter_map(|(is, dfa)| {
+            let mut way = way.clone();
+            let list = if is { &mut way.is } else { &mut way.not };
+            list.push(dfa);
+            match Search::new(&self.alphabet, way, Vec::new()).next() {
+                Found::Word(word) => Some(word),
+                _ => None,
             }
+        });
+        let beside: Vec<String> = beside.collect();
+        let words = likely.iter().chain(&words).chain(&beside);
+        let words = words.flat_map(|word| self.calls(space, word, tool, facts, &never.needs));
+        let starts = self.started(never, space, tool, facts).into_iter();
+        let sources = || self.matcher.sources.iter().map(|own| own.name.as_str());
+        let mut calls = words.chain(starts).flat_map(|own| own.heard(sources()));
+        match calls.find(|call| self.breaks(never, space, call)) {
+            Some(broken) => Proof::Broken(Box::new(broken)),
+            None => Proof::Unknown,
         }
-        Proof::Unknown
     }
 
     /// The names of a tier.
-    fn tier_names(&self, verdict: Verdict) -> Vec<Rc<Language>> {
+    pub(super) fn tier_names(&self, verdict: Verdict) -> Vec<Rc<Language>> {
         let files = self
             .matcher
             .policy
@@ -354,6 +410,38 @@ impl Rules<'_> {
         Some(Rc::new(Language { is, not }))
     }
 
+    /// Lines of allowed commands that start what an invariant says never is, and what it says by another path.
+    fn started(&self, never: &Entry<'_>, space: Space, tool: &str, facts: &Facts) -> Vec<Witness> {
+        if space != Space::Commands {
+            return Vec::new();
+        }
+        let written = |own: &Entry<'_>| -> Vec<String> {
+            let commands = encode::commands_of(&own.written).into_iter();
+            commands.map(|own| sample(own, |_| true)).collect()
+        };
+        let allows = self
+            .entries
+            .iter()
+            .filter(|own| own.action() == Verdict::Allow);
+        let starts: Vec<String> = allows.flat_map(written).take(64).collect();
+        let mut lines = starts.clone();
+        for never in written(never) {
+            lines.push(format!("./{never}"));
+            for start in &starts {
+                let short = start.rsplit_once(' ').map_or("", |(start, _)| start);
+                lines.extend([
+                    format!("{start} {never}"),
+                    format!("{short} {never}"),
+                    format!("{short} {never} x ';'"),
+                ]);
+            }
+        }
+        let calls = lines
+            .iter()
+            .map(|line| self.scene.line(self.matcher, line.trim(), tool, facts));
+        calls.flatten().collect()
+    }
+
     /// Calls that do what a word says: by the argument of a tool, or by a command.
     fn calls(
         &self,
@@ -382,10 +470,9 @@ impl Rules<'_> {
         if direct {
             return vec![plain];
         }
-        let Some((_, what)) = plain.shown.split_once(' ') else {
+        let Some(what) = self.scene.named(space, word).map(|own| quoted(&own)) else {
             return Vec::new();
         };
-        let what = quoted(what);
         let allowed = self
             .entries
             .iter()

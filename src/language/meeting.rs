@@ -4,6 +4,7 @@
 use super::dfa::Dfa;
 use super::encode;
 use super::encode::Space;
+use super::entry::Part;
 use super::hidden::{By, fits};
 use super::search::{Found, Search};
 use super::witness::Witness;
@@ -27,7 +28,9 @@ impl<'m> Rules<'m> {
             && !entry.parts.is_empty()
             && spaces.iter().all(|space| {
                 entry.parts.iter().all(|part| {
-                    let wanted = part.as_ref().and_then(|part| self.wanted(part, *space));
+                    let drawn = |part: &&Part| self.drawn(part, *space).is_none();
+                    let part = part.as_ref().filter(drawn);
+                    let wanted = part.and_then(|part| self.wanted(part, *space));
                     wanted.is_some_and(|wanted| {
                         let mut search = Search::new(&self.alphabet, wanted, Vec::new());
                         matches!(search.next(), Found::Nothing(_))

@@ -11,10 +11,12 @@
 //! In: one [`Matcher`](crate::matcher::Matcher), or two. Out: answers about its entries (an entry is one text of a rule's
 //! list): whether others [hide](Rules::hidden) it, whether it is [redundant](Rules::redundant), [empty](Rules::is_empty),
 //! in [conflict](Rules::conflict) with another, whether an [invariant](Rules::invariant) holds, what [`changed`].
-//! A claim over all accesses rests on what one side matches at most and the other at least, both in plain spelling, and
-//! is made only with a [`Witness`] that the real matcher confirms; else it is no claim.
+//! What two automata show is shown of words that are written out in plain spelling: calls are found with them, each
+//! [`Witness`] confirmed by the real matcher. That no call at all tells two rules apart is shown by their patterns
+//! (`covers.rs`).
 
 mod changed;
+mod covers;
 mod dfa;
 mod encode;
 mod entry;
@@ -31,7 +33,7 @@ mod witness;
 mod words;
 mod written;
 
-pub use changed::{Change, Fate, Moved, changed};
+pub use changed::{Change, Fate, Moved, Told, Way, changed};
 pub use encode::Space;
 pub use entry::Entry;
 pub use hidden::{By, Hidden};

@@ -4,7 +4,7 @@ use super::dfa::Dfa;
 use super::encode::{self, Need, Shapes, Space};
 use super::entry::{Entry, Key, Part, keys};
 use super::hidden::By;
-use super::shape::{Alphabet, Chars, Shape};
+use super::shape::{Alphabet, BREAK, Chars, Shape};
 use super::situation::{self, Facts};
 use super::witness::{self, Scene};
 use super::words::Language;
@@ -87,19 +87,13 @@ impl<'m> Rules<'m> {
                 .collect()
         };
         let protected: Vec<Vec<Protected>> = sets.map(patterns).collect();
-        let hosts = matcher.rules.iter().map(|own| &own.rule);
-        let never = invariants(matcher).map(|own| &own.never);
-        let hosts = hosts.chain(never).filter_map(|rule| match &rule.judges {
-            Judges::Hosts(own) => Some(&own.patterns),
-            _ => None,
-        });
         let plain = BTreeMap::from([
             ((Space::Tool, false), encode::plain_tool()),
             ((Space::Commands, false), encode::plain_command(false)),
             ((Space::Commands, true), encode::plain_command(true)),
             ((Space::Paths(Mode::Read), false), encode::plain_path()),
             ((Space::Paths(Mode::Write), false), encode::plain_path()),
-            ((Space::Hosts, false), encode::plain_host(hosts.flatten())),
+            ((Space::Hosts, false), scene.hosts.clone()),
         ]);
         let mut chars = Chars::default();
         chars.insert('-');
@@ -212,6 +206,26 @@ impl<'m> Rules<'m> {
         Some((*self.over(part)?).clone().and(&plain))
     }
 
+    /// A word that a pattern takes, plainly spelled, as far as one is found without an automaton of the pattern.
+    pub(super) fn drawn(&self, part: &Part, space: Space) -> Option<Vec<usize>> {
+        let Shapes { is, not } = &part.encoded.over;
+        let (shape, more) = is.split_first()?;
+        let mut word = shape.sample(&self.alphabet)?;
+        for need in more {
+            // A word that is needed somewhere stands behind the others.
+            let own = need.sample(&self.alphabet)?;
+            let start = self.alphabet.index(BREAK)?;
+            let at = own.iter().rposition(|symbol| *symbol == start)?;
+            word.extend(own.get(at..)?);
+        }
+        let text: Vec<char> = self.alphabet.text(&word).chars().collect();
+        if !more.iter().all(|own| own.takes(&text)) || not.iter().any(|own| own.takes(&text)) {
+            return None;
+        }
+        let plain = self.plain(part.encoded.by_path, space)?;
+        ((more.is_empty() || shape.takes(&text)) && plain.takes(&word)).then_some(word)
+    }
+
     pub(super) fn plain(&self, by_path: bool, space: Space) -> Option<Language> {
         let fixed = self
             .plain
@@ -222,17 +236,49 @@ impl<'m> Rules<'m> {
         })
     }
 
-    /// What the patterns of an entry take as it would be typed: the words that it needs are there.
-    pub(super) fn sampled(&self, entry: &Entry<'_>, space: Space) -> Vec<Language> {
-        let sampled = |part: &Part| {
-            let plain = self.plain(part.encoded.by_path, space)?;
-            let mut own = (*self.under(part)?).clone().and(&plain);
-            for need in &entry.needs {
-                self.needed(need, &mut own);
+    /// What a pattern of an entry takes as it would be typed: the words that it needs are there.
+    pub(super) fn typed(&self, entry: &Entry<'_>, part: &Part, space: Space) -> Option<Language> {
+        let plain = self.plain(part.encoded.by_path, space)?;
+        let mut own = (*self.under(part)?).clone().and(&plain);
+        for need in &entry.needs {
+            self.needed(need, &mut own);
+        }
+        Some(own)
+    }
+
+    /// The same with any options that are none of those that it must not have.
+    pub(super) fn likely(&self, entry: &Entry<'_>, part: &Part, space: Space) -> Option<Language> {
+        let plain = self.plain(part.encoded.by_path, space)?;
+        let mut own = (*self.under(part)?).clone().and(&plain);
+        for need in &entry.needs {
+            let dfa = need.shape(true).and_then(|shape| self.dfa(&shape));
+            match need {
+                Need::Without(_) => own.not.extend(dfa),
+                _ => own.is.extend(dfa),
             }
-            Some(own)
-        };
-        entry.parts.iter().flatten().filter_map(sampled).collect()
+        }
+        Some(own)
+    }
+
+    /// What every pattern of an entry takes as it would be typed.
+    pub(super) fn sampled(&self, entry: &Entry<'_>, space: Space) -> Vec<Language> {
+        let parts = entry.parts.iter().flatten();
+        parts
+            .filter_map(|part| self.typed(entry, part, space))
+            .collect()
+    }
+
+    /// What turns an entry off: the words that it must not have, those that it must, left out, and what it carves out.
+    pub(super) fn beside(&self, entry: &Entry<'_>) -> Vec<(bool, Rc<Dfa>)> {
+        let needs = entry.needs.iter().filter_map(|need| {
+            let dfa = self.dfa(&need.shape(true)?)?;
+            Some((matches!(need, Need::Without(_)), dfa))
+        });
+        let parts = entry.parts.iter().flatten();
+        let carved =
+            parts.flat_map(|part| part.encoded.over.not.iter().chain(&part.encoded.under.not));
+        let carved = carved.filter_map(|shape| Some((true, self.dfa(shape)?)));
+        needs.chain(carved).collect()
     }
 
     /// Adds what a need asks of the words; false where these do not tell.
@@ -252,18 +298,18 @@ impl<'m> Rules<'m> {
         narrow: &Entry<'_>,
         keys: Option<&[Key]>,
     ) -> Vec<Rc<Language>> {
-        let open: Vec<&Need<'_>> = entry
-            .needs
-            .iter()
-            .filter(|need| !need.follows(&narrow.needs))
-            .collect();
         let near = |part: &&Part| match (&part.keys, keys) {
             (Some(own), Some(keys)) => own.iter().any(|key| keys.contains(key)),
             // What starts with a wildcard is never covered by what starts with this or that word.
             (Some(_), None) => false,
             (None, _) => true,
         };
-        let parts = entry.parts.iter().flatten().filter(near);
+        let mut parts = entry.parts.iter().flatten().filter(near).peekable();
+        if parts.peek().is_none() {
+            return Vec::new();
+        }
+        let needs = entry.needs.iter();
+        let open: Vec<&Need<'_>> = needs.filter(|need| !need.follows(&narrow.needs)).collect();
         parts
             .filter_map(|part| {
                 let under = self.under(part)?;
@@ -343,9 +389,10 @@ impl<'m> Rules<'m> {
 
     pub(super) fn reaches(&self, by: By, space: Space) -> bool {
         match by {
-            By::Entry(at) => self.entries.get(at).is_some_and(|own| {
-                matches!(own.compiled.rule.judges, Judges::Tool) || own.spaces().contains(&space)
-            }),
+            By::Entry(at) => self
+                .entries
+                .get(at)
+                .is_some_and(|own| encode::reaches(&own.compiled.rule, space)),
             By::Protected(at) => self.matcher.protected.get(at).is_some_and(|set| {
                 let mut modes = set.paths.modes.iter();
                 modes.any(|mode| space == Space::Paths(*mode))

@@ -131,6 +131,13 @@ proptest! {
             (Found::Nothing(_), Found::Nothing(_)) => {}
             both => prop_assert!(false, "{:?}", both),
         }
+        if let Some(sample) = is.sample(&alphabet) {
+            let sample: Vec<char> = alphabet.text(&sample).chars().collect();
+            prop_assert!(takes(&is, &sample), "{:?}", sample);
+        }
+        for word in words(alphabet.symbols()) {
+            prop_assert_eq!(is.takes(&word), takes(&is, &word), "{:?}", word);
+        }
         let mut found = first;
         for _ in 0..8 {
             let Found::Word(word) = &found else { break };

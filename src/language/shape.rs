@@ -91,6 +91,73 @@ impl Shape {
         }
     }
 
+    /// A word that it takes, by its symbols, each wildcard one character long; none where it takes none, or its
+    /// characters are not of the alphabet.
+    pub fn sample(&self, alphabet: &Alphabet) -> Option<Vec<usize>> {
+        match self {
+            Self::Break => Some(vec![alphabet.index(BREAK)?]),
+            Self::Text(text) => text.chars().map(|c| alphabet.index(c)).collect(),
+            Self::One { negated, chars } => {
+                let takes = |c: &char| *c != BREAK && chars.contains(c) != *negated;
+                let symbol = alphabet.symbols().iter().position(takes)?;
+                Some(vec![symbol])
+            }
+            Self::Seq(all) => {
+                let mut word = Vec::new();
+                for own in all {
+                    word.append(&mut own.sample(alphabet)?);
+                }
+                Some(word)
+            }
+            Self::Any(all) => all.iter().find_map(|own| own.sample(alphabet)),
+            Self::Many(own) if matches!(**own, Self::One { .. }) => own.sample(alphabet),
+            Self::Many(_) => Some(Vec::new()),
+        }
+    }
+
+    /// Whether it takes a word: for one word, less work than an automaton.
+    pub fn takes(&self, word: &[char]) -> bool {
+        let mut from = vec![false; word.len() + 1];
+        from.iter_mut().take(1).for_each(|start| *start = true);
+        self.ends(word, &from).last() == Some(&true)
+    }
+
+    /// Where it may end in a word, having begun at any of some places.
+    fn ends(&self, word: &[char], from: &[bool]) -> Vec<bool> {
+        let one = |from: &[bool], takes: &dyn Fn(char) -> bool| {
+            let after = word.iter().zip(from);
+            let after = after.map(|(c, from)| *from && takes(*c));
+            std::iter::once(false).chain(after).collect()
+        };
+        match self {
+            Self::Break => one(from, &|c| c == BREAK),
+            Self::Text(text) => text
+                .chars()
+                .fold(from.to_vec(), |from, own| one(&from, &|c| c == own)),
+            Self::One { negated, chars } => {
+                one(from, &|c| c != BREAK && chars.contains(&c) != *negated)
+            }
+            Self::Seq(all) => all
+                .iter()
+                .fold(from.to_vec(), |from, own| own.ends(word, &from)),
+            Self::Any(all) => {
+                let mut ends = vec![false; from.len()];
+                for own in all {
+                    join(&mut ends, &own.ends(word, from));
+                }
+                ends
+            }
+            Self::Many(own) => {
+                let mut ends = from.to_vec();
+                let mut more = own.ends(word, &ends);
+                while join(&mut ends, &more) {
+                    more = own.ends(word, &ends);
+                }
+                ends
+            }
+        }
+    }
+
     /// How many places it has that take one character.
     pub fn places(&self) -> usize {
         match self {
@@ -100,6 +167,16 @@ impl Shape {
             Self::Many(own) => own.places(),
         }
     }
+}
+
+/// Adds places to others; whether there were new ones.
+fn join(to: &mut [bool], more: &[bool]) -> bool {
+    let mut new = false;
+    for (own, more) in to.iter_mut().zip(more) {
+        new |= *more && !*own;
+        *own |= *more;
+    }
+    new
 }
 
 /// The characters of all patterns, those first that read well in an example; and one that stands for all others.

@@ -1,17 +1,18 @@
 //! A word back to a call: one that a person could make, in a workspace and a home that no pattern is likely to name.
 
-use super::encode::{Folders, Need, Space, is_address};
-use super::shape::BREAK;
+use super::encode::{self, Folders, Need, Space, is_address, unpadded};
+use super::rules::invariants;
+use super::shape::{BREAK, Shape};
 use super::situation::Facts;
-use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::files::FileView;
 use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::call::word::Word;
+use crate::call::{Call, Said};
 use crate::decision;
 use crate::matcher::Matcher;
 use crate::policy::glob::{Glob, Token};
-use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
+use crate::policy::patterns::{Anchor, HostPattern, PathPattern, WordPattern};
 use crate::policy::rule::{Condition, Judges, Test};
 use crate::source::Span;
 use serde_json::{Map, Value, json};
@@ -48,6 +49,51 @@ impl Witness {
     }
 }
 
+impl Witness {
+    /// The call while authorities are silent, while all abstain, and while the first of them endorses it.
+    pub fn heard<'s>(self, sources: impl Iterator<Item = &'s str>) -> Vec<Self> {
+        let sources: Vec<&str> = sources.collect();
+        let mut out = vec![self];
+        for first in [Said::Abstain, Said::Allow] {
+            let said = sources.iter().enumerate().map(|(at, name)| {
+                let said = if at == 0 { first } else { Said::Abstain };
+                ((*name).to_owned(), said)
+            });
+            let heard = out
+                .first()
+                .filter(|own| own.call.verdicts.is_empty())
+                .cloned();
+            if let Some(mut heard) = heard.filter(|_| !sources.is_empty()) {
+                heard.call.verdicts = said.collect();
+                out.push(heard);
+            }
+        }
+        out
+    }
+
+    /// The call, and with each other value that its arguments are asked to have.
+    pub fn with_each(self, needs: &[Need<'_>]) -> Vec<Self> {
+        let mut out = vec![self];
+        for need in needs {
+            let Need::Argument(condition) = need else {
+                continue;
+            };
+            let Some(first) = out.first() else { break };
+            let args = first.call.args.object().cloned().unwrap_or_default();
+            let others = values(condition).skip(1).take(8).map(|value| {
+                let mut args = args.clone();
+                set(&mut args, &condition.path.join("."), value);
+                let mut other = first.clone();
+                other.call.args = Call::new("", Value::Object(args)).args;
+                other
+            });
+            let others: Vec<Self> = others.collect();
+            out.extend(others);
+        }
+        out
+    }
+}
+
 impl std::fmt::Display for Witness {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.shown)?;
@@ -63,7 +109,7 @@ impl std::fmt::Display for Witness {
 }
 
 /// Where witnesses are set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Scene {
     /// The folder of the call.
     pub cwd: String,
@@ -71,6 +117,8 @@ pub struct Scene {
     pub home: String,
     /// The same by components, with the roots of the policy.
     pub folders: Folders,
+    /// The hosts that can be written out.
+    pub hosts: Shape,
 }
 
 impl Scene {
@@ -138,6 +186,7 @@ impl Scene {
             },
             cwd: call.cwd.unwrap_or_default(),
             home,
+            hosts: encode::plain_host(matchers.iter().flat_map(|own| hosts(own))),
         }
     }
 
@@ -199,6 +248,7 @@ impl Scene {
                 set(&mut args, &path, value);
             }
         }
+        let shown = told(&shown, name, &args, &given);
         let call = Call {
             cwd: Some(self.cwd.clone()),
             home: Some(self.home.clone()),
@@ -234,6 +284,40 @@ impl Scene {
         })
     }
 
+    /// Lines that do to a path or a host what a word says, each with its shell; `starts` are commands that may do it too.
+    pub fn lines(
+        &self,
+        shells: impl Iterator<Item = String>,
+        space: Space,
+        word: &str,
+        starts: &[String],
+    ) -> Vec<(String, String)> {
+        let usual = match space {
+            Space::Paths(Mode::Read) => "cat",
+            Space::Paths(Mode::Write) => "touch",
+            _ => "curl",
+        };
+        let Some(what) = self.named(space, word).map(|own| quoted(&own)) else {
+            return Vec::new();
+        };
+        let starts = std::iter::once(usual).chain(starts.iter().map(String::as_str));
+        let lines: Vec<String> = starts.map(|own| format!("{own} {what}")).collect();
+        shells
+            .take(2)
+            .flat_map(|shell| lines.iter().map(move |line| (shell.clone(), line.clone())))
+            .collect()
+    }
+
+    /// The path or the URL that a word names.
+    pub fn named(&self, space: Space, word: &str) -> Option<String> {
+        let parts: Vec<&str> = word.split(BREAK).skip(1).collect();
+        match space {
+            Space::Paths(_) => Some(self.path(&parts)),
+            Space::Hosts => url(&parts),
+            Space::Tool | Space::Commands => None,
+        }
+    }
+
     fn path(&self, parts: &[&str]) -> String {
         let whole = format!("/{}", parts.join("/"));
         let inside = whole.strip_prefix(self.cwd.as_str());
@@ -242,6 +326,36 @@ impl Scene {
             None => whole,
         }
     }
+}
+
+/// A call in a few words: its tool where these do not tell it, and the arguments that they do not name.
+fn told(shown: &str, tool: &str, args: &Map<String, Value>, given: &str) -> String {
+    let mut told = shown.to_owned();
+    let usual = crate::call::tools::names().any(|own| own == tool);
+    if !usual && shown != tool {
+        told += &format!(" by `{tool}`");
+    }
+    let more = args
+        .iter()
+        .filter(|(_, value)| value.as_str() != Some(given));
+    let more: Map<String, Value> = more
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !more.is_empty() && !more.values().any(Value::is_array) {
+        told += &format!(" with {}", Value::Object(more));
+    }
+    told
+}
+
+/// All host patterns of a policy.
+fn hosts(matcher: &Matcher) -> impl Iterator<Item = &HostPattern> {
+    let rules = matcher.rules.iter().map(|own| &own.rule);
+    let never = invariants(matcher).map(|own| &own.never);
+    let all = rules.chain(never).filter_map(|rule| match &rule.judges {
+        Judges::Hosts(own) => Some(own.patterns.iter().chain(&own.except)),
+        _ => None,
+    });
+    all.flatten()
 }
 
 /// All path patterns of a policy.
@@ -304,13 +418,17 @@ fn set(args: &mut Map<String, Value>, path: &str, value: Value) {
 
 /// A value that passes a condition on an argument.
 fn sample(condition: &Condition) -> Option<(String, Value)> {
-    let value = match condition.any.first()? {
-        Test::Bool(own) => json!(own),
-        Test::Number(own) if own.fract() == 0.0 => json!(*own as i64),
-        Test::Number(own) => json!(own),
-        Test::Text(globs) => json!(text_of(globs.first()?)),
-    };
-    Some((condition.path.join("."), value))
+    Some((condition.path.join("."), values(condition).next()?))
+}
+
+/// The values that it asks for, one of each kind.
+fn values(condition: &Condition) -> impl Iterator<Item = Value> {
+    condition.any.iter().flat_map(|test| match test {
+        Test::Bool(own) => vec![json!(own)],
+        Test::Number(own) if own.fract() == 0.0 => vec![json!(*own as i64)],
+        Test::Number(own) => vec![json!(own)],
+        Test::Text(globs) => globs.iter().map(|glob| json!(text_of(glob))).collect(),
+    })
 }
 
 /// A text that a glob takes.
@@ -341,7 +459,29 @@ fn line(parts: &[&str], needs: &[Need<'_>]) -> String {
         0 if word.contains('=') => format!("'{word}'"),
         _ => quoted(word),
     }));
+    for need in needs {
+        if let Need::Operands([first, ..]) = need {
+            words.push(operand(first));
+        }
+    }
     words.join(" ")
+}
+
+/// A path that a pattern takes, as one would type it in a root.
+fn operand(pattern: &PathPattern) -> String {
+    let components = pattern.components.iter();
+    let names: Vec<String> = components
+        .map(|component| match component {
+            WordPattern::Any => "x".to_owned(),
+            WordPattern::Word(glob) => quoted(&text_of(glob)),
+        })
+        .collect();
+    let start = match pattern.anchor {
+        Anchor::Absolute => "/",
+        Anchor::Home => "~/",
+        Anchor::Root | Anchor::Name => "",
+    };
+    format!("{start}{}", names.join("/"))
 }
 
 /// A word as a shell reads it.
@@ -367,9 +507,14 @@ fn url(parts: &[&str]) -> Option<String> {
     if numeric && !is_address(&host) {
         return None;
     }
-    let usual = matches!((*scheme, *port), ("https", "443") | ("http", "80"));
-    Some(match usual {
-        true => format!("{scheme}://{host}/"),
-        false => format!("{scheme}://{host}:{port}/"),
-    })
+    let scheme = match unpadded(scheme) {
+        "" => String::new(),
+        scheme => format!("{scheme}://"),
+    };
+    let port = match (scheme.as_str(), unpadded(port)) {
+        (_, "") | ("https://", "443") | ("http://", "80") => String::new(),
+        (_, port) => format!(":{port}"),
+    };
+    let end = if scheme.is_empty() { "" } else { "/" };
+    Some(format!("{scheme}{host}{port}{end}"))
 }

@@ -7,13 +7,19 @@ use super::room::{Pattern, written};
 use super::spellings::{self, Typed};
 use super::Room;
 use crate::call::Call;
+use crate::call::access::Access;
 use crate::call::files::FileView;
+use crate::call::shell;
 use crate::call::tools::Holds;
 use crate::cases;
 use crate::decision::{self, Decision};
 use crate::finding::Finding;
 use crate::language;
-use crate::matcher::{Compiled, Matcher};
+use crate::matcher::commands;
+use crate::matcher::located::Frame;
+use crate::matcher::paths::Stance;
+use crate::matcher::Compiled;
+use crate::policy::glob::Fit;
 use crate::policy::patterns::{Anchor, CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::{Commands, Judges, Verdict};
 
@@ -49,7 +55,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 return found;
             }
             let Some(typed) = typed(pattern, own) else { continue };
-            let trial = Trial { matcher: room.matcher, tool: &tool, argument: &argument, compiled };
+            let trial = Trial { room, tool: &tool, argument: &argument, compiled, own };
             let (plain, weaker) = trial.weaker(&typed);
             if weaker.is_empty() {
                 continue;
@@ -169,11 +175,12 @@ fn path(pattern: &PathPattern) -> String {
 
 // --- the trial
 
-struct Trial<'m> {
-    matcher: &'m Matcher,
-    tool: &'m str,
-    argument: &'m str,
-    compiled: &'m Compiled,
+struct Trial<'t, 'm> {
+    room: &'t Room<'m>,
+    tool: &'t str,
+    argument: &'t str,
+    compiled: &'t Compiled,
+    own: &'t Commands,
 }
 
 /// A spelling that gets a weaker verdict.
@@ -183,7 +190,7 @@ struct Weaker {
     verdict: Verdict,
 }
 
-impl Trial<'_> {
+impl Trial<'_, '_> {
     /// The verdict of the command as typed, and the spellings that get a weaker one.
     fn weaker(&self, typed: &Typed) -> (Verdict, Vec<Weaker>) {
         let plain = self.decide(&typed.line());
@@ -191,23 +198,47 @@ impl Trial<'_> {
         if !reasons.any(|reason| reason.key == self.compiled.key) {
             return (plain.action, Vec::new());
         }
+        let action = self.compiled.rule.action;
+        let decides = plain.action == action && !self.room.is_ordered(self.compiled);
+        let accesses: Vec<Access> = plain.judged.into_iter().map(|own| own.access).collect();
+        let frame = decision::frame(self.room.matcher, &self.call(""), &FileView::None, &accesses);
         let spelled = spellings::all(typed).into_iter().filter_map(|(name, line)| {
+            // What the rule surely meets is no weaker than the rule: the others need not be asked.
+            if decides && self.meets(&line, &frame) {
+                return None;
+            }
             let verdict = self.decide(&line).action;
             (verdict < plain.action).then_some(Weaker { name, line, verdict })
         });
         (plain.action, spelled.collect())
     }
 
+    /// Whether the rule surely meets a command of the line.
+    fn meets(&self, line: &str, frame: &Frame<'_>) -> bool {
+        let call = self.call("");
+        let scene = shell::Scene {
+            cwd: call.cwd,
+            home: call.home,
+            ..shell::Scene::default()
+        };
+        let accesses = shell::accesses(line, &scene);
+        let fit = |at| commands::fit(self.own, &accesses, at, Stance::Tightens, frame).fit;
+        (0..accesses.len()).any(|at| fit(at) == Fit::Must)
+    }
+
     fn decide(&self, line: &str) -> Decision {
+        decision::decide(self.room.matcher, &self.call(line), &FileView::None)
+    }
+
+    fn call(&self, line: &str) -> Call {
         let folder = Some(cases::WORKSPACE.to_owned());
-        let call = Call {
+        Call {
             tool: self.tool.to_owned(),
             args: serde_json::json!({ self.argument: line }).into(),
             cwd: folder.clone(),
             workspace: folder,
             home: Some(cases::HOME.to_owned()),
             ..Call::default()
-        };
-        decision::decide(self.matcher, &call, &FileView::None)
+        }
     }
 }

@@ -10,8 +10,8 @@ use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger}
 use crate::call::few::Few;
 use crate::call::path;
 use crate::call::word::Word;
-use crate::policy::glob::{Fit, Glob};
-use crate::policy::patterns::{self, CommandPattern, PathPattern, WordPattern};
+use crate::policy::glob::{Fit, Glob, Token};
+use crate::policy::patterns::{CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
 use std::collections::BTreeSet;
 
@@ -343,7 +343,8 @@ fn prefix(
     let Some(start) = sequence.first() else {
         return NOTHING;
     };
-    let mut fit = program(first, start.word, command, stance, frame);
+    let path = &pattern.path;
+    let mut fit = program(first, path, start.word, command, stance, frame);
     for (name, value) in &pattern.assignments {
         let given = command
             .assignments
@@ -497,6 +498,7 @@ fn words(
 /// How the program of a pattern fits the program of a command.
 fn program(
     pattern: &WordPattern,
+    path: &[PathPattern],
     word: &Word,
     command: &Command,
     stance: Stance,
@@ -512,7 +514,7 @@ fn program(
         };
     };
     if glob.holds('/') {
-        return path_program(glob, text, command, stance, frame);
+        return path_program(glob, path, text, command, stance, frame);
     }
     match stance {
         Stance::Loosens => {
@@ -534,27 +536,19 @@ fn program(
 /// A pattern that writes a path: compared with where the program resolves to.
 fn path_program(
     glob: &Glob,
+    path: &[PathPattern],
     text: &str,
     command: &Command,
     stance: Stance,
     frame: &Frame<'_>,
 ) -> Fit {
-    let spelled = patterns::spell(glob);
-    let Ok(patterns) = patterns::paths(&spelled) else {
+    if path.is_empty() {
         return Fit::No;
-    };
+    }
     // A script that an interpreter runs is looked for where it runs, not in PATH.
-    let bare = !text.contains('/') && !command.scripted;
-    if bare {
+    if !text.contains('/') && !command.scripted {
         // A bare name is looked up in PATH: it may be the system's program that a deny writes out.
-        let system = spelled
-            .rsplit_once('/')
-            .filter(|(folder, _)| SYSTEM.contains(folder));
-        let same = system.is_some_and(|(_, name)| {
-            Glob::parse(name)
-                .is_ok_and(|globs| globs.iter().any(|glob| glob.matches_text(text, false)))
-        });
-        return (stance == Stance::Tightens && same).into();
+        return (stance == Stance::Tightens && is_of_system(glob, text)).into();
     }
     // The very spelling of the pattern, where no folder is known to resolve it.
     if frame.roots.is_empty() && glob.matches_text(text, false) {
@@ -566,12 +560,24 @@ fn path_program(
         Reach::Itself,
         frame,
     );
-    let one = |spelling| paths::any(&patterns, spelling, &located, stance, true);
+    let one = |spelling| paths::any(path, spelling, &located, stance, true);
     match stance {
         Stance::Tightens => located.spellings.iter().map(one).max().unwrap_or(Fit::No),
         // The link may lead anywhere: an allow names the program as it is called.
         Stance::Loosens => located.spellings.first().map_or(Fit::No, one),
     }
+}
+
+/// Whether a pattern writes out the system's program of this name.
+fn is_of_system(glob: &Glob, name: &str) -> bool {
+    SYSTEM.iter().any(|folder| {
+        let slashes = folder.matches('/').count() + 1;
+        let tokens = glob.tokens();
+        let own = tokens.iter().filter(|token| **token == Token::Char('/'));
+        glob.begins(&format!("{folder}/"))
+            && own.count() == slashes
+            && glob.matches_text(&format!("{folder}/{name}"), false)
+    })
 }
 
 const fn word_span() -> crate::source::Span {
@@ -765,8 +771,15 @@ impl CommandIndex {
     /// Adds what these patterns belong to.
     pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
         self.all.push(owner);
+        // The alternatives of one pattern mostly name one program.
+        let mut before = None;
         for pattern in patterns {
-            let owners = match program_of(pattern) {
+            let program = program_of(pattern);
+            if before == Some(program) {
+                continue;
+            }
+            before = Some(program);
+            let owners = match program {
                 None => &mut self.globs,
                 Some(program) => match self.programs.get_mut(program) {
                     Some(owners) => owners,

@@ -9,6 +9,11 @@ use crate::policy::glob::Fit;
 use crate::policy::patterns::{HostName, HostPattern, canonical_host};
 use crate::policy::rule::Hosts;
 
+/// Schemes of which the host is what is contacted.
+pub const PLAIN: [&str; 9] = [
+    "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git",
+];
+
 /// What of a URL the rules look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contacted {
@@ -58,10 +63,7 @@ impl Contacted {
             return nothing;
         };
         // Schemes that carry raw bytes or name no host say nothing about what an allow of the host means.
-        let plain = [
-            "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git",
-        ]
-        .contains(&url.scheme());
+        let plain = PLAIN.contains(&url.scheme());
         let host = url
             .host_str()
             .filter(|_| plain || url.scheme().starts_with("git+"))

@@ -15,6 +15,8 @@ pub struct CommandPattern {
     pub assignments: Vec<(String, Glob)>,
     /// Program first; never empty.
     pub words: Vec<WordPattern>,
+    /// Where the program is written as a path, that path; empty too where it is none that can be.
+    pub path: Vec<PathPattern>,
 }
 
 /// One word of a command pattern.
@@ -141,7 +143,8 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         false => any_words(text)?,
     };
     // Every word may have alternatives: the pattern is their product.
-    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words.len())];
+    let words_in_all = words.len();
+    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words_in_all)];
     for options in words {
         if let [option] = options.as_slice() {
             alternatives
@@ -150,7 +153,12 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             continue;
         }
         let with = |before: &Vec<WordPattern>| {
-            let longer = |option: &WordPattern| before.iter().chain([option]).cloned().collect();
+            let longer = |option: &WordPattern| {
+                let mut own = Vec::with_capacity(words_in_all);
+                own.extend_from_slice(before);
+                own.push(option.clone());
+                own
+            };
             options.iter().map(longer).collect::<Vec<_>>()
         };
         alternatives = alternatives.iter().flat_map(with).collect();
@@ -173,6 +181,7 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         .map(|words| CommandPattern {
             text: Arc::clone(&text),
             assignments: assignments.clone(),
+            path: program_path(&words),
             words,
         })
         .collect())
@@ -236,6 +245,13 @@ fn any_words(text: &str) -> Result<Read, (String, Option<String>)> {
     };
     let words = words.iter().map(alternatives).collect::<Result<_, _>>()?;
     Ok((assignments, words))
+}
+
+fn program_path(words: &[WordPattern]) -> Vec<PathPattern> {
+    match words.first() {
+        Some(WordPattern::Word(glob)) if glob.holds('/') => paths(&spell(glob)).unwrap_or_default(),
+        _ => Vec::new(),
+    }
 }
 
 /// What is wrong with a word, the word in front where the sentence does not hold it.

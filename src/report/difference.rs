@@ -4,18 +4,18 @@
 //! Out: one block a change, what is loosened first, with the call that shows it and both deciding rules.
 
 use crate::decision::Decision;
-use crate::language::{Change, Fate, Moved};
+use crate::language::{Change, Fate, Moved, Told, Way};
 use crate::policy::rule::{Place, Verdict};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// What is said of a change: stable words.
-fn word(fate: &Fate) -> &'static str {
-    match fate {
-        Fate::Moved(moved) if moved.loosened() => "loosened",
-        Fate::Moved(_) => "tightened",
-        Fate::Equivalent => "equivalent",
-        Fate::Unknown => "unknown",
+const fn word(fate: &Fate) -> &'static str {
+    match fate.told() {
+        Told::Loosened => "loosened",
+        Told::Tightened => "tightened",
+        Told::Equivalent => "equivalent",
+        Told::Unknown | Told::NotLoosened => "unknown",
     }
 }
 
@@ -37,11 +37,11 @@ impl Count {
     pub fn of<'c>(changes: impl IntoIterator<Item = &'c Change>) -> Self {
         let mut count = Self::default();
         for change in changes {
-            *match &change.fate {
-                Fate::Moved(moved) if moved.loosened() => &mut count.loosened,
-                Fate::Moved(_) => &mut count.tightened,
-                Fate::Unknown => &mut count.unknown,
-                Fate::Equivalent => &mut count.equivalent,
+            *match change.fate.told() {
+                Told::Loosened => &mut count.loosened,
+                Told::Tightened => &mut count.tightened,
+                Told::Unknown | Told::NotLoosened => &mut count.unknown,
+                Told::Equivalent => &mut count.equivalent,
             } += 1;
         }
         count
@@ -61,18 +61,51 @@ pub fn human(changes: &[Change], color: bool) -> String {
         };
         let what = super::human::printable(&change.what);
         let _ = writeln!(out, "{on}{word}{off}: {what}{}", whence(change));
-        match &change.fate {
-            Fate::Moved(moved) => {
-                let shown = moved.witness.to_string();
-                let _ = writeln!(out, "  call  {}", super::human::printable(&shown));
-                let _ = writeln!(out, "  old   {}", decided(&moved.old));
-                let _ = writeln!(out, "  new   {}", decided(&moved.new));
+        if let Some(moved) = shown(&change.fate) {
+            let call = moved.witness.to_string();
+            let _ = writeln!(out, "  call  {}", super::human::printable(&call));
+            // An absolute path says little without the folder of the call.
+            let absolute = call.split(' ').any(|word| word.starts_with('/'));
+            if let Some(cwd) = moved.witness.call.cwd.as_ref().filter(|_| absolute) {
+                let cwd = super::human::printable(cwd);
+                let _ = writeln!(out, "  in    {cwd}, as the folder of both policies");
             }
-            Fate::Equivalent => out.push_str("  no call is decided differently\n"),
-            Fate::Unknown => {
-                out.push_str("  no call that shows a difference was found, and no proof that there is none\n");
-            }
+            let _ = writeln!(out, "  old   {}", decided(&moved.old));
+            let _ = writeln!(out, "  new   {}", decided(&moved.new));
         }
+        let [was, is] = change
+            .fate
+            .keys
+            .as_ref()
+            .map_or([&None, &None], |[was, is]| [was, is]);
+        let key = match (was, is) {
+            (Some(was), Some(is)) => {
+                format!("its question is answered by `{is}`, no longer by `{was}`")
+            }
+            (Some(was), None) => format!("an approval of `{was}` answers nothing any more"),
+            (None, Some(is)) => format!("its question has a key of its own, `{is}`"),
+            (None, None) => String::new(),
+        };
+        if !key.is_empty() {
+            let _ = writeln!(out, "  {}", super::human::printable(&key));
+        }
+        let proof = match (change.fate.told(), &change.fate.tightened) {
+            (Told::Equivalent, _) => "no call is decided differently",
+            (Told::NotLoosened, _) => {
+                "no call is loosened; none that is tightened was found, and no proof that there is none"
+            }
+            (Told::Unknown, Way::Shown(_)) => {
+                "this call is tightened; none that is loosened was found, and no proof that there is none"
+            }
+            (Told::Unknown, Way::No) => {
+                "no call is tightened; none that is loosened was found, and no proof that there is none"
+            }
+            (Told::Unknown, Way::Unknown) => {
+                "no call that shows a difference was found, and no proof that there is none"
+            }
+            (Told::Loosened | Told::Tightened, _) => continue,
+        };
+        let _ = writeln!(out, "  {proof}");
     }
     out
 }
@@ -112,7 +145,7 @@ pub fn json(changes: &[Change], recorded: &[(usize, Moved)]) -> Value {
         "version": 1,
         "changes": changes.iter().map(told).collect::<Vec<_>>(),
         "calls": recorded.iter().map(|(line, moved)| {
-            let mut told = shown(moved);
+            let mut told = witnessed(moved);
             if let Some(told) = told.as_object_mut() {
                 told.insert("line".into(), json!(line));
             }
@@ -128,12 +161,19 @@ pub fn json(changes: &[Change], recorded: &[(usize, Moved)]) -> Value {
 }
 
 fn told(change: &Change) -> Value {
-    let mut told = match &change.fate {
-        Fate::Moved(moved) => shown(moved),
-        _ => json!({}),
+    let mut told = shown(&change.fate).map_or_else(|| json!({}), witnessed);
+    let way = |way: &Way| match way {
+        Way::No => "no",
+        Way::Unknown => "unknown",
+        Way::Shown(_) => "shown",
     };
     if let Some(told) = told.as_object_mut() {
         told.insert("fate".into(), json!(word(&change.fate)));
+        told.insert("loosens".into(), json!(way(&change.fate.loosened)));
+        told.insert("tightens".into(), json!(way(&change.fate.tightened)));
+        if let Some(keys) = &change.fate.keys {
+            told.insert("keys".into(), json!(keys));
+        }
         told.insert("what".into(), json!(change.what));
         told.insert("old_place".into(), json!(change.old.as_ref().map(spot)));
         told.insert("new_place".into(), json!(change.new.as_ref().map(spot)));
@@ -146,7 +186,12 @@ fn spot(place: &Place) -> Value {
     json!({"file": place.source.name, "line": line, "column": column})
 }
 
-fn shown(moved: &Moved) -> Value {
+/// The call that is told of a change: one that is loosened, where there is one.
+fn shown(fate: &Fate) -> Option<&Moved> {
+    fate.loosened.shown().or(fate.tightened.shown())
+}
+
+fn witnessed(moved: &Moved) -> Value {
     let side = |decision: &Decision| {
         let by = decision.decided_by.as_ref();
         json!({

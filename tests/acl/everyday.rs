@@ -1,7 +1,8 @@
 //! What a developer meets all day: few prompts for what is harmless, and never silence for what is not.
 //!
 //! `tests/decisions/everyday.txt` has the command lines, each with the verdict that a careful developer wants under
-//! `policies/recommended.toml`. Nearly all must hold; the rest is marked there, each with its reason.
+//! `policies/recommended.toml`. Nearly all must hold; the rest is marked there, each with its reason. `attacks.txt`
+//! beside it has those that passed once and must not: all of them must hold.
 
 use crate::disk;
 use acl::call::Call;
@@ -155,14 +156,14 @@ fn call(line: &str) -> Call {
     serde_json::from_value(call).unwrap()
 }
 
-#[test]
-fn as_a_careful_developer_wants() {
+/// Decides the lines of a file; how many there are, and how many are known to be decided otherwise.
+fn decided(file: &str) -> (usize, usize) {
     let policy = disk::root(
         LayerKind::User,
         disk::source("policies/recommended.toml").unwrap(),
     );
     let matcher = Matcher::compile(disk::load(vec![policy]).unwrap());
-    let text = std::fs::read_to_string("tests/decisions/everyday.txt").unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
     let cases = read(&text);
     let mut wrong = Vec::new();
     let mut known = 0;
@@ -206,10 +207,21 @@ fn as_a_careful_developer_wants() {
         cases.len(),
         wrong.join("\n")
     );
-    assert!(cases.len() > 600, "only {} lines", cases.len());
+    (cases.len(), known)
+}
+
+#[test]
+fn as_a_careful_developer_wants() {
+    let (cases, known) = decided("tests/decisions/everyday.txt");
+    assert!(cases > 600, "only {cases} lines");
     assert!(
-        known * 100 <= cases.len() * 3,
-        "{known} of {} are not as wanted",
-        cases.len()
+        known * 100 <= cases * 3,
+        "{known} of {cases} are not as wanted"
     );
+}
+
+#[test]
+fn what_passed_once_never_does_again() {
+    let (_, known) = decided("tests/decisions/attacks.txt");
+    assert_eq!(known, 0);
 }

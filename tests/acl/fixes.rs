@@ -1,12 +1,14 @@
 //! `acl check --fix`: each file of `tests/fixes/` before and after, as a snapshot; a second run finds nothing to do; and
-//! where nothing else is said a policy and its repair decide alike.
+//! where nothing else is said a policy and its repair decide alike, which is proved.
 
 use crate::disk;
 use acl::call::Call;
 use acl::call::files::FileView;
+use acl::cases::mutants;
 use acl::decision::decide;
+use acl::language::{Told, Way, changed};
 use acl::matcher::Matcher;
-use acl::policy::LayerKind;
+use acl::policy::{LayerKind, Policy};
 use acl::source::Source;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -66,9 +68,6 @@ fn before_and_after() {
         let again = String::from_utf8(again.stderr).unwrap();
         assert!(!again.contains("fixed "), "{name}: {again}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), after, "{name}");
-        if after != before {
-            alike(&name, &before, &after, &err);
-        }
     }
     // What is only extended is not written.
     let base = |folder: &Path| std::fs::read(folder.join("with/base.toml")).unwrap();
@@ -85,48 +84,105 @@ fn before_and_after() {
     assert_eq!(left.count(), 0);
 }
 
-/// Every call of the everyday cases is decided as before, unless a repair says that something changes.
-fn alike(name: &str, before: &str, after: &str, told: &str) {
-    let changes = [
-        "takes it without further words",
-        "did not load",
-        "matched nothing before",
-    ];
-    if changes.iter().any(|change| told.contains(change)) {
-        return;
-    }
-    let matcher = |text: &str| {
-        let source = Source::new(format!("tests/fixes/{name}"), text, None).unwrap();
-        let policy = disk::load(vec![disk::root(LayerKind::User, Arc::new(source))]);
-        Matcher::compile(policy.unwrap())
-    };
-    let (before, after) = (matcher(before), matcher(after));
-    let lines = [
-        "ls",
-        "ls -la",
-        "git status",
-        "sudo ls",
-        "rm -rf x",
-        "shred x",
-        "su",
-        "env su",
-        "cat x",
-    ];
-    let calls = lines
-        .iter()
-        .map(|line| ("bash", serde_json::json!({ "command": line })));
-    let tools =
-        ["read", "write", "edit", "list"].map(|tool| (tool, serde_json::json!({ "path": "a" })));
-    for (tool, args) in calls.chain(tools) {
-        let call = Call {
-            tool: tool.into(),
-            args: args.clone().into(),
-            cwd: Some("/w".into()),
-            ..Call::default()
+/// A repair, done: the text before and after, and what it says of itself.
+struct Step {
+    before: String,
+    after: String,
+    says: String,
+}
+
+/// The repairs of a file one after the other, and what becomes of it.
+fn steps(file: &str) -> (Vec<Step>, String) {
+    let mut text = std::fs::read_to_string(file).unwrap();
+    let mut steps = Vec::new();
+    loop {
+        let source = Arc::new(Source::new(file, text.as_str(), None).unwrap());
+        let findings = disk::checked(disk::load(vec![disk::root(LayerKind::User, source)]));
+        let here = |finding: &&acl::finding::Finding| finding.labels[0].source.name == file;
+        let mut fixes = findings
+            .iter()
+            .filter(here)
+            .filter_map(|own| own.fix.as_deref());
+        let Some(fix) = fixes.next() else {
+            return (steps, text);
         };
-        let action = |matcher| decide(matcher, &call, &FileView::None).action;
-        assert_eq!(action(&before), action(&after), "{name}: {tool} {args}");
+        assert!(steps.len() < 50, "{file}: {}", fix.says);
+        let mut after = text.clone();
+        after.replace_range(fix.span.start..fix.span.end, &fix.text);
+        steps.push(Step {
+            before: std::mem::replace(&mut text, after.clone()),
+            after,
+            says: fix.says.clone(),
+        });
     }
+}
+
+/// Calls that rest on each part of a policy: taken out, or its verdict turned, they would be decided otherwise.
+fn witnesses(policy: &Policy, matcher: &Matcher) -> Vec<Call> {
+    let survivors = mutants::survivors(policy, matcher, &[]).into_iter();
+    let ways = survivors.flat_map(|own| [own.fate.loosened, own.fate.tightened]);
+    let call = |way| match way {
+        Way::Shown(moved) => Some(moved.witness.call),
+        Way::No | Way::Unknown => None,
+    };
+    ways.filter_map(call).collect()
+}
+
+/// A policy and its repair decide alike, as `acl diff` proves it, and so they decide every call that a part of either rests
+/// on; unless the repair says that something changes, and then only that way.
+#[test]
+fn repairs_change_what_they_say() {
+    let mut files = disk::files("tests/fixes", disk::is_policy);
+    files.extend(disk::files("tests/policies/planted", disk::is_policy));
+    files.retain(|file| !file.contains("/with/"));
+    let mut compared = 0;
+    for file in files {
+        let (steps, last) = steps(&file);
+        if !steps.is_empty() && file.starts_with("tests/fixes/") && file.ends_with(".toml") {
+            let name = file.rsplit('/').next().unwrap();
+            let folder = scratch(name);
+            fix(&folder, name);
+            assert_eq!(std::fs::read_to_string(folder.join(name)).unwrap(), last);
+        }
+        for Step {
+            before,
+            after,
+            says,
+        } in steps
+        {
+            let load = |text: &str| {
+                let source = Arc::new(Source::new(&*file, text, None).unwrap());
+                disk::load(vec![disk::root(LayerKind::User, source)])
+            };
+            // What did not load decided nothing.
+            let (Ok(old), Ok(new)) = (load(&before), load(&after)) else {
+                continue;
+            };
+            let (was, is) = (Matcher::compile(old.clone()), Matcher::compile(new.clone()));
+            let tightens = says.contains("takes it without further words too");
+            let anything = says.contains("matched nothing before");
+            let may = |loosened: bool| anything || (tightens && !loosened);
+            for change in changed(&was, &is) {
+                let fine = match change.fate.told() {
+                    Told::Loosened => may(true),
+                    Told::Tightened | Told::NotLoosened => may(false),
+                    Told::Unknown => anything,
+                    Told::Equivalent => true,
+                };
+                assert!(fine, "{file}: {says}: {change:?}");
+            }
+            let calls = witnesses(&old, &was)
+                .into_iter()
+                .chain(witnesses(&new, &is));
+            for call in calls {
+                let action = |matcher| decide(matcher, &call, &FileView::None).action;
+                let (was, is) = (action(&was), action(&is));
+                assert!(was == is || may(is < was), "{file}: {says}: {call:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }
 
 #[test]

@@ -268,6 +268,10 @@ pub enum Kind {
     Item,
     /// A path, or `@FILE`: the words of that file take its place.
     Response,
+    /// The same, with all below the path.
+    ResponseBelow,
+    /// A glob of files that are read, dot files and what is ignored too (`rg -g`).
+    Wanted,
     /// `NAME=value`: an assignment.
     Assign,
     /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).

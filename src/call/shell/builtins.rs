@@ -186,18 +186,9 @@ impl Walker<'_> {
             "alias" => self.define_aliases(args, env),
             "unalias" => {}
             "hash" => self.hash(args, env, span),
-            // None of these changes what a glob means.
             "shopt"
                 if args.iter().all(|word| {
-                    let plain = [
-                        "expand_aliases",
-                        "inherit_errexit",
-                        "lastpipe",
-                        "histappend",
-                    ];
-                    word.text().is_some_and(|text| {
-                        matches!(text, "-s" | "-u" | "-q") || plain.contains(&text)
-                    })
+                    matches!(word.text(), Some("-s" | "-u" | "-q")) || keeps_globs(word)
                 }) => {}
             "shopt" | "setopt" | "unsetopt" | "emulate" => env.wild = true,
             "enable"
@@ -251,25 +242,7 @@ impl Walker<'_> {
                 self.opaque(format!("`{name}` runs a file in this shell"), span);
                 env.lost = true;
             }
-            "trap" if !started => {
-                let rest = match args.first().and_then(Word::text) {
-                    Some("--") => args.get(1..).unwrap_or_default(),
-                    _ => args,
-                };
-                let action = rest
-                    .first()
-                    .filter(|word| !word.prefix().starts_with('-') && rest.len() > 1);
-                if let Some(word) = action {
-                    if word.text().is_none() {
-                        self.opaque("`trap` runs a text that cannot be computed", word.span);
-                    }
-                    let text = word.shown();
-                    let origin = self.origin(word, &text);
-                    let env = self.deferring(env);
-                    self.later
-                        .push(super::script::Later::Trap { text, origin, env });
-                }
-            }
+            "trap" => self.trap(args, env, started),
             _ => {}
         }
         // POSIX shells keep the assignments before a special builtin.
@@ -544,59 +517,77 @@ fn set_options(args: &[Word], env: &mut Env) {
             env.positional = None;
             return;
         };
-        match text {
-            "--" => {
-                env.positional = after
-                    .iter()
-                    .all(|word| !word.splits)
-                    .then(|| Rc::new(after.to_vec()));
-                return;
-            }
-            "-o" | "+o" => {
-                match after.first().and_then(Word::text) {
-                    Some("errexit") => env.errexit = text == "-o",
-                    Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
-                    Some("allexport") => env.lost = true,
-                    // Every `NAME=value` among the words is then an assignment.
-                    Some("keyword") if text == "-o" => env.set_some(),
-                    _ => env.wild = true,
-                }
-                rest = after.get(1..).unwrap_or_default();
-                continue;
-            }
+        rest = match text {
+            "--" => return arguments(after, env),
             _ if text.starts_with(['-', '+']) && text.len() > 1 => {
-                let on = text.starts_with('-');
-                let mut takes = false;
-                for letter in text.chars().skip(1) {
-                    match letter {
-                        'e' => env.errexit = on,
-                        'u' | 'x' | 'v' | 'C' | 'h' | 'b' | 'm' => {}
-                        'o' => takes = true,
-                        'a' => env.lost = true,
-                        'k' if on => env.set_some(),
-                        _ => env.wild = true,
-                    }
-                }
-                if takes {
-                    match after.first().and_then(Word::text) {
-                        Some("pipefail" | "nounset" | "xtrace") => {}
-                        Some("errexit") => env.errexit = on,
-                        _ => env.wild = true,
-                    }
-                    rest = after.get(1..).unwrap_or_default();
-                    continue;
-                }
+                let named = text.contains('o');
+                switches(text, after, env);
+                after.get(usize::from(named)..).unwrap_or_default()
             }
-            _ => {
-                env.positional = rest
-                    .iter()
-                    .all(|word| !word.splits)
-                    .then(|| Rc::new(rest.to_vec()));
-                return;
-            }
-        }
-        rest = after;
+            _ => return arguments(rest, env),
+        };
     }
+}
+
+fn arguments(words: &[Word], env: &mut Env) {
+    let whole = words.iter().all(|word| !word.splits);
+    env.positional = whole.then(|| Rc::new(words.to_vec()));
+}
+
+/// What the options change that a shell is started with: `bash -O dotglob -k -c …`.
+pub(super) fn started_with(found: &[Word], env: &mut Env) {
+    let mut rest = found.get(1..).unwrap_or_default();
+    while let [first, after @ ..] = rest {
+        let Some(text) = first.text() else {
+            env.wild = true;
+            return;
+        };
+        let takes = match text {
+            "--" | "-" => return,
+            "--rcfile" | "--init-file" => 1,
+            _ if text.starts_with("--") => 0,
+            _ if text.starts_with(['-', '+']) => {
+                // These say where the script comes from, and what it may do.
+                let own = |c: char| matches!(c, 'c' | 's' | 'i' | 'l' | 'r' | 'p' | 'D' | 'n');
+                switches(&text.replace(own, ""), after, env);
+                text.matches(['o', 'O']).count()
+            }
+            _ => return,
+        };
+        rest = after.get(takes..).unwrap_or_default();
+    }
+}
+
+/// The letters of a word of options, the names that they take in the words after it.
+fn switches(text: &str, names: &[Word], env: &mut Env) {
+    let on = text.starts_with('-');
+    let mut names = names.iter();
+    for letter in text.chars().skip(1) {
+        match letter {
+            'e' => env.errexit = on,
+            'u' | 'x' | 'v' | 'C' | 'h' | 'b' | 'm' => {}
+            'a' => env.lost = true,
+            // Every `NAME=value` among the words is then an assignment.
+            'k' if on => env.set_some(),
+            'o' => match names.next().and_then(Word::text) {
+                Some("errexit") => env.errexit = on,
+                Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
+                Some("allexport") => env.lost = true,
+                Some("keyword") if on => env.set_some(),
+                _ => env.wild = true,
+            },
+            'O' => env.wild |= !names.next().is_some_and(keeps_globs),
+            _ => env.wild = true,
+        }
+    }
+}
+
+/// Options of `shopt` that change nothing about what a glob means.
+fn keeps_globs(word: &Word) -> bool {
+    matches!(
+        word.text(),
+        Some("expand_aliases" | "inherit_errexit" | "lastpipe" | "histappend")
+    )
 }
 
 /// The letters of `read` and `mapfile` whose value is the next word.

@@ -10,7 +10,7 @@ use super::launch::{is_own, more_starts, place_of_names};
 use super::numbers::is_number;
 use super::parse::is_name;
 use super::redirects::device;
-use super::script::{Input, Walker};
+use super::script::{Input, PATHS, Walker};
 use super::syntax::{Assign, Command as Written, Origin, Part, Raw, Tree, Value};
 use super::{names, numbers, words};
 use crate::call::access::{
@@ -21,6 +21,7 @@ use crate::call::path;
 use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// How a command was reached.
@@ -581,7 +582,15 @@ impl Walker<'_> {
     }
 
     pub(super) fn effects(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        // `cat a a a …`: where there are many, once is enough.
+        const MANY: usize = 64;
+        let many = outcome.effects.len() > MANY;
+        let mut seen = BTreeSet::new();
         for effect in &outcome.effects {
+            let again = |text: &str| !seen.insert((text.to_owned(), effect.what, effect.naming));
+            if many && effect.value.text().is_some_and(again) {
+                continue;
+            }
             let cover = Cover::Command {
                 at,
                 naming: effect.naming,
@@ -633,6 +642,10 @@ impl Walker<'_> {
         let several = !path.prefix().starts_with('/');
         let count = if several { env.folders.len().max(1) } else { 1 };
         for at in 0..count {
+            self.paths += 1;
+            if self.paths > PATHS {
+                return;
+            }
             let cwd = env.folders.get(at).cloned();
             self.push(
                 Kind::Path(Box::new(PathAccess {

@@ -135,7 +135,7 @@ pub struct Effect {
 }
 
 /// The kinds of effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A path is read or written; `certain` is false for an operand of an unknown program.
     Path {

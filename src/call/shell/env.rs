@@ -3,7 +3,7 @@
 //! A name that was never assigned belongs to the host and is unknown. Where two ways through the script
 //! meet, [`Env::merge`] keeps what both agree on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::numbers;
@@ -41,6 +41,10 @@ pub(super) struct Env {
     pub prompts: Vec<(String, Value)>,
     /// What `exec <file` made the standard input of the commands after it.
     pub stdin: Option<Rc<Input>>,
+    /// Names that a trap may set at any time.
+    trapped: Rc<BTreeSet<String>>,
+    /// A trap may change the folder and the arguments at any time.
+    adrift: bool,
     /// No variable is known any more.
     pub lost: bool,
     /// Globs do not mean what they usually do (`shopt -s dotglob`).
@@ -130,6 +134,8 @@ impl Env {
             changed: Rc::default(),
             prompts: Vec::new(),
             stdin: None,
+            trapped: Rc::default(),
+            adrift: false,
             lost: false,
             wild: false,
             within: 0,
@@ -137,6 +143,60 @@ impl Env {
             background: false,
             dead: false,
         }
+    }
+
+    /// The arguments, where they are known.
+    pub fn arguments(&self) -> Option<&Rc<Vec<Word>>> {
+        self.positional.as_ref().filter(|_| !self.adrift)
+    }
+
+    /// From here on these names, and the folder and the arguments if it is `adrift`, may change at any time.
+    pub fn unsettle(&mut self, names: Vec<String>, adrift: bool) {
+        if !names.is_empty() {
+            Rc::make_mut(&mut self.trapped).extend(names);
+        }
+        if adrift {
+            self.adrift = true;
+            self.folders = Rc::default();
+            self.failed = None;
+        }
+    }
+
+    /// The same shell without any variable, to see what a text sets.
+    pub fn blank(&self) -> Self {
+        let word = Word::unknown("$1", crate::source::Span::default(), true);
+        Self {
+            vars: Rc::default(),
+            positional: Some(Rc::new(vec![word])),
+            // No `cd` leads here.
+            folders: Rc::new(vec!["/.".to_owned()]),
+            failed: None,
+            prompts: Vec::new(),
+            trapped: Rc::default(),
+            adrift: false,
+            lost: false,
+            dead: false,
+            ..self.clone()
+        }
+    }
+
+    /// All names that are set or unset.
+    pub fn names(&self) -> Vec<String> {
+        self.vars
+            .keys()
+            .map(|name| &**name)
+            .chain(self.trapped.iter().map(String::as_str))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Whether the folder or the arguments changed since.
+    pub fn moved_from(&self, before: &Self) -> bool {
+        let kept = match (&self.positional, &before.positional) {
+            (Some(ours), Some(theirs)) => Rc::ptr_eq(ours, theirs),
+            _ => false,
+        };
+        !kept || self.adrift || self.failed.is_some() || self.folders != before.folders
     }
 
     /// The one folder the shell is in, where it is known.
@@ -148,7 +208,7 @@ impl Env {
     }
 
     pub fn value(&self, name: &str) -> Value {
-        if self.lost {
+        if self.lost || self.trapped.contains(name) {
             return Value::Unknown;
         }
         match self.vars.get(name) {
@@ -164,7 +224,7 @@ impl Env {
 
     /// Whether the script itself has assigned or unset the name.
     pub fn touched(&self, name: &str) -> bool {
-        self.lost || self.vars.contains_key(name)
+        self.lost || self.vars.contains_key(name) || self.trapped.contains(name)
     }
 
     /// Whether an attribute makes assignments to it do something else.
@@ -350,7 +410,14 @@ impl Env {
             && self.changed == other.changed
             && self.wild == other.wild
             && self.background == other.background
-            && self.stdin == other.stdin
+            && self.trapped == other.trapped
+            && self.adrift == other.adrift
+            && self.means_the_same(other)
+    }
+
+    /// Whether functions, aliases and standard input are the same.
+    pub fn means_the_same(&self, other: &Self) -> bool {
+        self.stdin == other.stdin
             && self.functions.len() == other.functions.len()
             && self.functions.iter().zip(other.functions.iter()).all(
                 |((name, ours), (other, theirs))| {
@@ -455,6 +522,13 @@ impl Env {
             merged.stdin = Some(Rc::new(Input::Unknown));
         }
         merged.prompts.extend(other.prompts);
+        if !Rc::ptr_eq(&merged.trapped, &other.trapped) {
+            let all = other.trapped.iter().cloned();
+            Rc::make_mut(&mut merged.trapped).extend(all);
+        }
+        if other.adrift {
+            merged.unsettle(Vec::new(), true);
+        }
         merged.lost |= other.lost;
         merged.wild |= other.wild;
         merged.errexit &= other.errexit;
@@ -473,7 +547,7 @@ impl Env {
     pub fn go(&mut self, to: Option<&str>) {
         let before = self.folders.clone();
         let mut folders: Vec<String> = Vec::new();
-        if let Some(to) = to {
+        if let Some(to) = to.filter(|_| !self.adrift) {
             let from: &[String] = if to.starts_with('/') { &[] } else { &before };
             let all = if to.starts_with('/') {
                 vec![normal("/", to)]

@@ -120,7 +120,7 @@ impl Walker<'_> {
         let name = tree.of(parameter.name);
         let spelling = tree.of(parameter.span);
         let number = || name.parse::<usize>().ok()?.checked_sub(1);
-        let held = match (number(), &env.positional) {
+        let held = match (number(), env.arguments()) {
             (Some(at), Some(all)) => all.get(at).cloned().map_or(Value::Unset, Value::Known),
             _ => env.value(name),
         };

@@ -2,17 +2,19 @@
 //!
 //! In: a [`Starts`] of the table of facts. Out: the accesses of what is started, with the way there in `via`.
 
+use super::builtins::started_with;
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
 use super::names;
 use super::parse::is_name;
 use super::redirects::device;
-use super::script::{Input, LAUNCHED, Later, Walker};
+use super::script::{Input, LAUNCHED, Walker};
 use super::syntax::Origin;
 use crate::call::access::{Assignment, Command, Cover, Kind, Mode, Opt, Reach, Role, Touches};
 use crate::call::few::Few;
 use crate::call::path;
+use crate::call::programs::Start;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
@@ -205,6 +207,9 @@ impl Walker<'_> {
             return env.clone();
         }
         let mut inner = env.child();
+        if crate::call::programs::find(name).is_some_and(|it| it.entry.starts == Start::Shell) {
+            started_with(found, &mut inner);
+        }
         if name != "bash" || level.launcher.is_some() {
             // Other shells do not take functions over, `sudo` and its like do not hand them down.
             for function in Rc::make_mut(&mut inner.functions).values_mut() {
@@ -267,13 +272,12 @@ impl Walker<'_> {
                 return;
             }
         }
-        let text = script.shown();
-        let origin = self.origin(script, &text);
+        // The text of a trap runs later: `traps.rs`.
         if level.shell && name == "trap" {
-            let env = self.deferring(env);
-            self.later.push(Later::Trap { text, origin, env });
             return;
         }
+        let text = script.shown();
+        let origin = self.origin(script, &text);
         self.via.push(via.to_owned());
         if level.shell && is_own(name) {
             self.script(&text, origin, env, input);
@@ -351,9 +355,14 @@ impl Walker<'_> {
             script.text(),
             Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-")
         ) {
-            let mut inner = self.inner(name, found, assignments, env, level);
-            self.standard_input(name, span, &mut inner, input, at);
-            env.lost |= own;
+            if own {
+                // What it sets and where it goes stays.
+                self.standard_input(name, span, env, input, at);
+                env.lost = true;
+            } else {
+                let mut inner = self.inner(name, found, assignments, env, level);
+                self.standard_input(name, span, &mut inner, input, at);
+            }
             return;
         }
         if device(script) {

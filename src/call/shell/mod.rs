@@ -3,7 +3,7 @@
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
 //! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
 //! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
-//! the shell's own commands change), `redirects.rs`.
+//! the shell's own commands change), `traps.rs`, `redirects.rs`.
 
 mod arithmetic;
 mod builtins;
@@ -26,6 +26,7 @@ mod repository;
 mod script;
 mod simple;
 mod syntax;
+mod traps;
 mod words;
 
 use std::rc::Rc;
@@ -39,7 +40,7 @@ use script::{Input, Walker};
 use syntax::Origin;
 
 /// Longest line that is read, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST: usize = 256 * 1024;
 
 /// The names a glob stands for, from a folder; none where there is no view of the files.
 pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
@@ -88,7 +89,7 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
             end -= 1;
         }
         text = line.get(..end).unwrap_or_default();
-        walker.opaque("longer than a mebibyte", Span::new(end, line.len()));
+        walker.opaque("longer than 256 KiB", Span::new(end, line.len()));
     }
     if let Some(at) = text.find('\0') {
         walker.opaque(

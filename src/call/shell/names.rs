@@ -5,7 +5,7 @@
 
 use super::effects::{self, Stdin, What};
 use super::env::Env;
-use super::syntax::{Command, List, Part, Raw, Shape, Target, Tree};
+use super::syntax::{Body, Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
@@ -50,7 +50,7 @@ pub(super) fn only(stages: &[Option<Stage>]) -> Option<&[Word]> {
 /// The names that a pipeline prints, where it is a lister and filters.
 pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
     let (first, rest) = stages.split_first()?;
-    let fed = |stage: &'_ Option<Stage>| stage.as_ref().filter(|stage| stage.fed).is_some();
+    let fed = |stage: &Option<Stage>| stage.as_ref().is_some_and(|stage| stage.fed);
     if !stages.iter().all(fed) {
         return None;
     }
@@ -59,6 +59,19 @@ pub(super) fn of_stages(stages: &[Option<Stage>]) -> Option<Word> {
         names = filtered(&stage.as_ref()?.words, names)?;
     }
     Some(names)
+}
+
+/// The names that a process substitution prints, where it is all of a word: `< <(git ls-files)`.
+pub(super) fn substituted(tree: &Tree, raw: &Raw, env: &Env) -> Option<Word> {
+    let [Part::Command(substitution)] = &*raw.parts else {
+        return None;
+    };
+    let own = tree.of(substitution.span).starts_with("<(");
+    match &substitution.body {
+        Body::Within(list) if own => of_stages(&stages(tree, list, env)?),
+        Body::Apart(apart) if own => of_stages(&stages(apart, &apart.list, env)?),
+        _ => None,
+    }
 }
 
 /// What prints names, with some options or without.
@@ -382,9 +395,8 @@ fn line_end(pattern: &str) -> Option<&str> {
 
 /// Names of which the end is known too, unless it is already.
 fn ending(mut names: Word, end: Option<&str>) -> Word {
-    match (names.pieces.last(), end) {
-        (Some(Piece::Below(_)), Some(end)) => names.pieces.push(Piece::Text(end.to_owned())),
-        _ => {}
+    if let (Some(Piece::Below(_)), Some(end)) = (names.pieces.last(), end) {
+        names.pieces.push(Piece::Text(end.to_owned()));
     }
     names
 }

@@ -4,16 +4,13 @@
 //! may hold `a[$(rm x)]`. In: a word or an expression, and what is known of the shell. Out: whether all of it is known.
 
 use super::env::{Env, Value};
-use super::names::Stage;
+use super::names::{self, Stage};
 use super::parse::is_name;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
 /// Names that one expression may lead to.
 const NAMES: usize = 64;
-
-/// Variables that bash itself keeps as numbers, where nobody assigned them.
-const COUNTERS: &str = " RANDOM SECONDS LINENO UID EUID PPID BASHPID SHLVL OPTIND COLUMNS LINES EPOCHSECONDS SRANDOM HISTCMD BASH_SUBSHELL ";
 
 /// A number that cannot be computed.
 pub(super) fn number() -> Word {
@@ -42,7 +39,10 @@ pub(super) fn is_settled(word: &Word, env: &Env) -> bool {
 fn settled(word: &Word, env: &Env, left: &mut usize) -> bool {
     word.pieces.iter().all(|piece| match piece {
         Piece::Digits | Piece::Number => true,
-        Piece::Text(text) => names_in(text).all(|name| name_is_settled(name, env, left)),
+        Piece::Text(text) => {
+            !text.contains(['$', '`'])
+                && names_in(text).all(|name| name_is_settled(name, env, left))
+        }
         _ => false,
     })
 }
@@ -53,7 +53,8 @@ fn name_is_settled(name: &str, env: &Env, left: &mut usize) -> bool {
         _ if *left == 0 => false,
         Value::Known(word) => settled(&word, env, left),
         Value::Unset => true,
-        Value::Unknown => !env.touched(name) && COUNTERS.contains(&format!(" {name} ")),
+        // What nobody assigns here is unset, or came with the shell: no text that this line has made.
+        Value::Unknown => !env.touched(name),
     }
 }
 
@@ -134,6 +135,19 @@ pub(super) fn prints_number(stages: &[Option<Stage>], env: &Env) -> bool {
         is = counts(words, &texts) || (is && passes(&texts));
     }
     is
+}
+
+/// Whether what prints a number prints exactly one, whatever there is: `$(nproc)` is one word.
+pub(super) fn prints_one(stages: &[Option<Stage>]) -> bool {
+    let one = |words: &[Word]| {
+        let texts: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+        match texts.as_deref() {
+            Some(["nproc"] | ["getconf", _] | ["id", "-u" | "-g"]) => true,
+            Some(["date", format]) => format.matches(['%', ' ']).count() == 1,
+            _ => false,
+        }
+    };
+    names::only(stages).is_some_and(one)
 }
 
 /// What a stage leaves of a number: itself.

@@ -6,7 +6,7 @@
 use super::env::Env;
 use super::script::{Input, Walker};
 use super::syntax::{Heredoc, Origin, Raw, Redirect, Target, Tree};
-use super::words;
+use super::{names, words};
 use crate::call::access::{Cover, HostAccess, Kind, Mode, Reach, Touches};
 use crate::call::word::{Piece, Word};
 use std::rc::Rc;
@@ -43,8 +43,9 @@ impl Walker<'_> {
                 Target::Read(raw) => {
                     let word = self.target(tree, raw, env);
                     if stdin {
+                        let names = names::substituted(tree, raw, env);
                         input = Some(match device(&word) {
-                            true => Input::Unknown,
+                            true => names.map_or(Input::Unknown, Input::Names),
                             false => Input::File(word.clone()),
                         });
                     }

@@ -6,6 +6,8 @@
 use super::script::Walker;
 use crate::call::access::{Kind, Mode, Opt};
 use crate::call::path;
+use crate::call::word::Word;
+use crate::source::Span;
 
 /// So many folders upwards are looked at.
 const DEEPEST: usize = 64;
@@ -39,7 +41,9 @@ impl Walker<'_> {
         for _ in 0..DEEPEST {
             let is_folder = |name: &str| (self.scene.folder)(&path::join(&at, name)) == Some(true);
             if is_folder(".git") {
-                return false;
+                // Such a file in a main repository sends git elsewhere for its settings.
+                let common = Word::known(path::join(&at, ".git/commondir"), Span::default());
+                return (self.scene.glob)(&common, None).is_some_and(|found| !found.is_empty());
             }
             if is_folder("objects") && is_folder("refs") {
                 return true;

@@ -12,7 +12,7 @@ use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
 use super::{Scene, names, numbers, words};
-use crate::call::access::{Access, Kind};
+use crate::call::access::{Access, Kind, Mode};
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -25,6 +25,8 @@ const REPLAYS: usize = 600;
 const PARSED: usize = 32 * 1024;
 /// Commands of a line that are looked at, each time that they are.
 const COMMANDS: usize = 20_000;
+/// Paths of a line that are judged.
+pub(super) const PATHS: usize = 10_000;
 /// Names compared where ways meet.
 const WORK: usize = 300_000;
 /// Levels of walking: those of the parser, and calls between them.
@@ -128,6 +130,8 @@ pub(super) struct Walker<'s> {
     pub guarded: usize,
     /// `exit` was seen.
     pub exited: bool,
+    /// The text of a trap is walked for what it sets.
+    pub unsettling: bool,
     /// A test, an assignment, arithmetic: something that is no access and yet no nothing.
     pub harmless: bool,
     pub depth: usize,
@@ -135,6 +139,8 @@ pub(super) struct Walker<'s> {
     /// Functions among what runs later.
     deferred: BTreeSet<usize>,
     commands: usize,
+    /// Paths that were touched, each time that they were.
+    pub paths: usize,
     /// Words of launched commands: each level holds those of all below it.
     pub launched: usize,
     replaying: usize,
@@ -161,11 +167,13 @@ impl<'s> Walker<'s> {
             aliasing: Vec::new(),
             guarded: 0,
             exited: false,
+            unsettling: false,
             harmless: false,
             depth: 0,
             called: BTreeSet::new(),
             deferred: BTreeSet::new(),
             commands: 0,
+            paths: 0,
             launched: 0,
             replaying: 0,
             replayed: 0,
@@ -201,6 +209,14 @@ impl<'s> Walker<'s> {
             self.exhausted = true;
             let span = Span::new(0, self.line.len());
             self.opaque("too much is repeated to be followed", span);
+        }
+    }
+
+    /// A note that the line is too much may be among accesses that were dropped.
+    pub fn told_again(&mut self) {
+        if self.exhausted {
+            self.exhausted = false;
+            self.exhaust();
         }
     }
 
@@ -537,9 +553,12 @@ impl<'s> Walker<'s> {
 
     /// What more there is to say when all is walked.
     pub fn finish(&mut self) {
+        let span = Span::new(0, self.line.len());
         if self.commands > COMMANDS {
-            let span = Span::new(0, self.line.len());
             self.opaque("more commands than are followed", span);
+        }
+        if self.paths > PATHS {
+            self.opaque("more paths than are followed", span);
         }
     }
 
@@ -644,7 +663,7 @@ impl<'s> Walker<'s> {
                     values.extend(self.globbed(own, env));
                 }
             }
-            None => match &env.positional {
+            None => match env.arguments() {
                 Some(all) => values.extend(all.iter().cloned()),
                 None => values.push(Word::unknown("$@", tree.span(body_span(body)), true)),
             },
@@ -741,13 +760,9 @@ impl<'s> Walker<'s> {
                 };
                 return;
             }
-            // The first round saw values that a later one does not have: once more, without them. A note
-            // that the line is too much may be among what is dropped.
+            // The first round saw values that a later one does not have: once more, without them.
             self.out.truncate(mark);
-            if self.exhausted {
-                self.exhausted = false;
-                self.exhaust();
-            }
+            self.told_again();
             start = joined;
             attempt += 1;
         }
@@ -918,6 +933,17 @@ impl<'s> Walker<'s> {
         }
     }
 
+    /// Whether all that the line did so far is looking.
+    fn only_looks(&self) -> bool {
+        const MOST: usize = 64;
+        self.out.len() < MOST
+            && self.out.iter().all(|access| match &access.kind {
+                Kind::Command(command) => command.only_reads,
+                Kind::Path(path) => path.mode == Mode::Read,
+                _ => false,
+            })
+    }
+
     /// Words whose globs a view of the files can name.
     pub fn globbed(&self, words: Vec<Word>, env: &Env) -> Vec<Word> {
         use crate::call::word::Piece;
@@ -933,17 +959,30 @@ impl<'s> Walker<'s> {
         }
         let mut all = Vec::new();
         for word in words {
-            if is_glob(&word)
-                && let Some(names) =
-                    (self.scene.glob)(&word, env.folder()).filter(|names| !names.is_empty())
-            {
-                all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
-                continue;
+            let names = is_glob(&word).then(|| (self.scene.glob)(&word, env.folder()));
+            match names.flatten() {
+                // What fits nothing stands for itself, unless this line may have made something that fits.
+                Some(names)
+                    if names.is_empty() && !env.wild && between(&word) && self.only_looks() =>
+                {
+                    all.push(Word::known(word.shown(), word.span));
+                }
+                Some(names) if !names.is_empty() => {
+                    all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
+                }
+                _ => all.push(word),
             }
-            all.push(word);
         }
         all
     }
+}
+
+/// Whether a wildcard stands for a folder: `src/**/*.rs`.
+fn between(word: &Word) -> bool {
+    let slash = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('/'));
+    let wild = |piece: &Piece| matches!(piece, Piece::Star | Piece::One | Piece::Class(_));
+    let first = word.pieces.iter().position(wild);
+    first < word.pieces.iter().rposition(slash)
 }
 
 /// Whether a stage does the same whatever it is fed: `wc -l`, `head`.

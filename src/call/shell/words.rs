@@ -398,7 +398,7 @@ impl<'e> Expander<'e> {
             self.piece(Piece::Digits);
         } else if numbers::prints_number(stages, self.env) {
             self.piece(Piece::Number);
-            self.splits |= self.splitting && !quoted;
+            self.splits |= self.splitting && !quoted && !numbers::prints_one(stages);
         } else {
             self.unknown(spelling, quoted);
         }
@@ -607,17 +607,22 @@ impl<'e> Expander<'e> {
             }
         };
         match name {
-            "#" => match &self.env.positional {
+            "#" => match self.env.arguments() {
                 Some(all) => Value::Known(Word::known(all.len().to_string(), self.span)),
                 None => digits(self.env, name),
             },
             // No job, no word.
             "!" if !self.env.background => Value::Unknown,
-            "$" | "?" | "!" | "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO"
-            | "BASHPID" | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
+            // Nobody can assign these.
+            "$" | "?" | "!" => Value::Known(Word {
+                pieces: [Piece::Digits].into_iter().collect(),
+                ..Word::default()
+            }),
+            "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID"
+            | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
             "" => Value::Unknown,
             "0" => self.env.zero.clone().map_or(Value::Unknown, Value::Known),
-            _ if name.bytes().all(|byte| byte.is_ascii_digit()) => match &self.env.positional {
+            _ if name.bytes().all(|byte| byte.is_ascii_digit()) => match self.env.arguments() {
                 Some(all) => match name
                     .parse::<usize>()
                     .ok()
@@ -633,7 +638,7 @@ impl<'e> Expander<'e> {
     }
 
     fn all_parameters(&mut self, apart: bool, quoted: bool, spelling: &str) {
-        let Some(all) = self.env.positional.clone() else {
+        let Some(all) = self.env.arguments().cloned() else {
             self.unknown(spelling, false);
             return;
         };

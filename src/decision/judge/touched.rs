@@ -14,6 +14,7 @@ use crate::matcher::{Matcher, commands};
 use crate::policy::glob::Fit;
 use crate::policy::patterns::{Anchor, PathPattern};
 use crate::policy::rule::{Judges, Paths, Section, Verdict};
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -284,8 +285,7 @@ impl Judge<'_> {
             Cover::Tool => None,
         };
         let ends = owner.map_or(&[][..], |command| &command.ends);
-        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
-        match self.find_below(own, &listing, counts, |fit| fit == Fit::Must) {
+        match self.find_below(own, &listing, ends, Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => Some((fit, None)),
@@ -306,8 +306,9 @@ impl Judge<'_> {
         let Some(listing) = listing.filter(|found| found.complete) else {
             return false;
         };
-        let ends = |path: &str| path.ends_with(names.end);
-        self.find_below(own, &listing, ends, Fit::may).is_none()
+        let ends = [Cow::Borrowed(names.end)];
+        self.find_below(own, &listing, &ends, Fit::MayUnknown)
+            .is_none()
     }
 
     /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and
@@ -356,7 +357,7 @@ impl Judge<'_> {
             let Some(listing) = self.listing(&folder, skips) else {
                 break;
             };
-            for (link, _) in listing.paths.iter().filter(|(_, it)| *it == Entry::Link) {
+            for link in &listing.links {
                 let word = Word::known(link.as_str(), path.path.span);
                 let led = Located::locate(&word, None, Reach::Itself, self.frame);
                 // A folder inside is reached anyway; a file by its own name, which may be another than the link's.
@@ -423,7 +424,12 @@ impl Judge<'_> {
         Some(Rc::clone(
             listings
                 .entry((folder, skips))
-                .or_insert_with_key(|(folder, skips)| Rc::new(Listing::of(view, folder, *skips))),
+                .or_insert_with_key(|(folder, skips)| {
+                    let mut left = self.left.get();
+                    let listing = Listing::of(view, folder, *skips, &mut left);
+                    self.left.set(left);
+                    Rc::new(listing)
+                }),
         ))
     }
 
@@ -433,9 +439,19 @@ impl Judge<'_> {
         &self,
         own: &Paths,
         listing: &Listing,
-        counts: impl Fn(&str) -> bool,
-        enough: impl Fn(Fit) -> bool,
+        ends: &[Cow<'_, str>],
+        enough: Fit,
     ) -> Option<String> {
+        let address = |it: *const ()| it as usize;
+        let looked = (
+            address(std::ptr::from_ref(own).cast()),
+            address(std::ptr::from_ref(listing).cast()),
+            ends.join("\0"),
+            enough,
+        );
+        if let Some(found) = self.found.borrow().get(&looked) {
+            return found.clone();
+        }
         let real = |folder: &Folder| Folder {
             lexical: folder.resolved.clone(),
             resolved: folder.resolved.clone(),
@@ -446,7 +462,8 @@ impl Judge<'_> {
             view: None,
             linked: self.frame.linked.clone(),
         };
-        listing.paths.iter().find_map(|(path, entry)| {
+        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
+        let found = listing.paths.iter().find_map(|(path, entry)| {
             if !counts(path) {
                 return None;
             }
@@ -457,8 +474,10 @@ impl Judge<'_> {
             };
             let word = Word::known(path.as_str(), crate::source::Span::default());
             let found = Located::locate(&word, None, Reach::Itself, frame);
-            enough(paths::fit(own, &found, Stance::Tightens)).then(|| path.clone())
-        })
+            (paths::fit(own, &found, Stance::Tightens) >= enough).then(|| path.clone())
+        });
+        self.found.borrow_mut().insert(looked, found.clone());
+        found
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.

@@ -1,4 +1,4 @@
-//! What differs besides rules and the tiers of tools: a change by its key, never said to be equivalent.
+//! What differs besides rules and the tiers of tools: a change by its key.
 //!
 //! In: two policies, and the changes of their rules. Out: a change for each key that is not the same, with a call that
 //! shows it where one of a few does: accesses that no rule names, and those that the rules name.
@@ -6,24 +6,19 @@
 use super::super::Entry;
 use super::super::encode::Space;
 use super::super::rules::tools_that;
-use super::super::search::{Found, Search};
-use super::super::shape::BREAK;
-use super::super::witness::{Witness, argument};
-use super::fate::calls;
+use super::super::situation::{self, Facts};
+use super::calls::{endorsed, lines, of_rules, of_tool, paths, unnamed};
 use super::side::meaning;
 use super::tiers::by_name;
 use super::{Both, Change, Fate, Side};
-use crate::call::Said;
 use crate::call::access::Mode;
-use crate::matcher::Matcher;
-use crate::policy::rule::{Place, Section};
+use crate::matcher::{Compiled, Matcher};
+use crate::policy::rule::{Place, Section, Verdict};
 use crate::policy::{File, Resolution};
 use crate::source::Span;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-
-/// How many rules are asked for a call.
-const MOST_RULES: usize = 64;
 
 const SECTIONS: [(Section, Space, &str); 4] = [
     (Section::Commands, Space::Commands, "commands.default"),
@@ -39,9 +34,6 @@ const SECTIONS: [(Section, Space, &str); 4] = [
     ),
     (Section::Hosts, Space::Hosts, "hosts.default"),
 ];
-
-/// Lines that nobody understands.
-const OPAQUE: [&str; 3] = ["'", "eval \"$x\"", "if true"];
 
 /// Whether rules that say the same may mean something else in the two.
 pub fn shakes(old: &Matcher, new: &Matcher) -> bool {
@@ -73,7 +65,10 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
     let [old, new] = matchers;
     if old.outside.0 != new.outside.0 {
         let places = matchers.map(|own| own.outside.1.clone());
-        add("workspace.outside", places, &|| both.shown(paths(both)));
+        let open = toward(old.outside.0, new.outside.0);
+        add("workspace.outside", places, &|| {
+            both.shown(open.clone(), paths(both))
+        });
     }
     if roots(old) != roots(new) {
         let place = |file: &File| {
@@ -87,7 +82,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "workspace.roots",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(paths(both)),
+            &|| both.shown(any(), paths(both)),
         );
     }
     if old.opaque != new.opaque {
@@ -95,7 +90,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "commands.opaque",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(lines(both)),
+            &|| both.shown(toward(old.opaque, new.opaque), lines(both)),
         );
     }
     let names = || {
@@ -113,7 +108,12 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "tiers.default",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(calls()),
+            &|| {
+                both.shown(
+                    toward(old.default_verdict(), new.default_verdict()),
+                    calls(),
+                )
+            },
         );
     }
     if old.takes_unknown() != new.takes_unknown() {
@@ -121,7 +121,11 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "tiers.unknown",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(by_name("some_tool", both)),
+            &|| {
+                // Who is not known is refused, unless.
+                let open = toward(!old.takes_unknown(), !new.takes_unknown());
+                both.shown(open, by_name("some_tool", both))
+            },
         );
     }
     for name in names().collect::<BTreeSet<&str>>() {
@@ -132,7 +136,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
             };
             let places = matchers.map(|own| placed(own, place));
             add(&format!("tools.{name}"), places, &|| {
-                both.shown(of_tool(name, both))
+                both.shown(any(), of_tool(name, both))
             });
         }
     }
@@ -157,7 +161,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
             };
             let places = matchers.map(|own| placed(own, place));
             add(&format!("facts.{name}"), places, &|| {
-                both.shown(of_rules(both, asks))
+                both.shown(turned(both, name, asks), of_rules(both, asks))
             });
         }
     }
@@ -170,7 +174,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
     if sources(old) != sources(new) {
         let place = |file: &File| file.sources.first().map(|own| own.place.span);
         add("sources", matchers.map(|own| placed(own, place)), &|| {
-            both.shown(endorsed(both))
+            both.shown(any(), endorsed(both))
         });
     }
     if resolutions(old) != resolutions(new) {
@@ -178,7 +182,7 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
         add(
             "resolution",
             matchers.map(|own| placed(own, place)),
-            &|| both.shown(of_rules(both, |_| true)),
+            &|| both.shown(any(), of_rules(both, |_| true)),
         );
     }
     let layers = |own: &Matcher| -> Vec<_> {
@@ -190,11 +194,12 @@ pub fn beyond(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
     };
     if layers(old) != layers(new) {
         add("layers", [None, None], &|| {
-            both.shown(of_rules(both, |_| true))
+            both.shown(any(), of_rules(both, |_| true))
         });
     }
     out.extend(disabled(both, rules));
     out.extend(defaults(both));
+    out.extend(about_hosts(both));
     out
 }
 
@@ -226,9 +231,7 @@ fn disabled(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
             what: format!("disable: {id}"),
             old: None,
             new: None,
-            fate: known
-                .next()
-                .map_or(Fate::Unknown, |change| change.fate.clone()),
+            fate: known.next().map_or(any(), |change| change.fate.clone()),
         }
     };
     changed.map(|id| of(&id)).collect()
@@ -238,216 +241,111 @@ fn disabled(both: &Both<'_, '_>, rules: &[Change]) -> Vec<Change> {
 fn defaults(both: &Both<'_, '_>) -> Vec<Change> {
     let mut out = Vec::new();
     for (section, space, name) in SECTIONS {
-        let [(said, old), (other, new)] = both.sides().map(|side| {
+        let rests = both.sides().map(|side| {
             let matcher = side.rules.matcher;
             let rest = matcher.rest(section).filter_map(|at| matcher.rules.get(at));
-            let rest: Vec<_> = rest.collect();
-            let said: Vec<String> = rest.iter().map(|own| meaning(own, "")).collect();
-            (said, rest.first().map(|own| own.rule.place.clone()))
+            rest.collect::<Vec<_>>()
         });
-        if said != other {
-            let fate = both.shown(unnamed(space, both));
-            out.push(Change {
-                what: name.into(),
-                old,
-                new,
-                fate,
-            });
+        let said = |rest: &[&Compiled]| -> Vec<String> {
+            rest.iter().map(|own| meaning(own, "")).collect()
+        };
+        let [old, new] = &rests;
+        if said(old) == said(new) {
+            continue;
         }
-    }
-    out
-}
-
-/// The tools of both that make such accesses.
-fn tools(space: Space, both: &Both<'_, '_>) -> BTreeSet<String> {
-    let sides = both.sides().into_iter();
-    sides
-        .flat_map(|side| tools_that(side.rules.matcher, space))
-        .collect()
-}
-
-/// What a word says, by any tool that does it.
-fn of_word(
-    space: Space,
-    word: &str,
-    tools: &BTreeSet<String>,
-    both: &Both<'_, '_>,
-) -> Vec<Witness> {
-    let mut out = Vec::new();
-    for (side, tool) in both
-        .sides()
-        .iter()
-        .flat_map(|side| tools.iter().map(move |tool| (side, tool)))
-    {
-        let matcher = side.rules.matcher;
-        let does = matcher
-            .declaration(tool)
-            .is_some_and(|own| argument(own, space).is_some());
-        if does {
-            let scene = &side.rules.scene;
-            out.extend(scene.call(matcher, space, word, tool, &Default::default(), &[]));
-        }
-    }
-    out
-}
-
-/// Calls for accesses that no rule of either names.
-fn unnamed(space: Space, both: &Both<'_, '_>) -> Vec<Witness> {
-    let mut named = Vec::new();
-    for side in both.sides() {
-        let parts = side
-            .within(space)
-            .flat_map(|own| own.parts.iter().flatten());
-        named.extend(parts.filter_map(|part| side.rules.under(part)));
-    }
-    let rules = &both.old.rules;
-    let Some(plain) = rules.plain(false, space) else {
-        return Vec::new();
-    };
-    let mut search = Search::new(&rules.alphabet, plain, named);
-    let tools = tools(space, both);
-    let words = std::iter::from_fn(|| match search.next() {
-        Found::Word(word) => Some(word),
-        _ => None,
-    });
-    words
-        .take(super::super::TRIES)
-        .flat_map(|word| of_word(space, &word, &tools, both))
-        .collect()
-}
-
-/// Calls for files in the roots of either, and outside.
-fn paths(both: &Both<'_, '_>) -> Vec<Witness> {
-    let folders = &both.old.rules.scene.folders;
-    let roots = folders
-        .roots
-        .iter()
-        .map(|root| format!("{BREAK}{}", root.join(&BREAK.to_string())));
-    let words: Vec<String> = [format!("{BREAK}elsewhere")]
-        .into_iter()
-        .chain(roots)
-        .map(|folder| format!("{folder}{BREAK}x"))
-        .collect();
-    let mut out = Vec::new();
-    for space in [Space::Paths(Mode::Read), Space::Paths(Mode::Write)] {
-        let tools = tools(space, both);
-        out.extend(
-            words
-                .iter()
-                .flat_map(|word| of_word(space, word, &tools, both)),
-        );
-    }
-    out.extend(of_rules(both, |entry| {
-        let mut spaces = entry.spaces().into_iter();
-        spaces.any(|space| matches!(space, Space::Paths(_)))
-    }));
-    // Where no root is stated it is the folder of the call.
-    let elsewhere = out.iter().map(|witness| {
-        let mut witness = witness.clone();
-        witness.call.cwd = Some("/elsewhere".into());
-        witness
-    });
-    let elsewhere: Vec<Witness> = elsewhere.collect();
-    out.extend(elsewhere);
-    out
-}
-
-/// Lines that nobody understands, by every shell.
-fn lines(both: &Both<'_, '_>) -> Vec<Witness> {
-    let mut out = Vec::new();
-    for tool in tools(Space::Commands, both) {
-        for side in both.sides() {
-            let (scene, matcher) = (&side.rules.scene, side.rules.matcher);
-            let calls = OPAQUE
-                .iter()
-                .filter_map(|line| scene.line(matcher, line, &tool, &Default::default()));
-            out.extend(calls);
-        }
-    }
-    out
-}
-
-/// Calls of the words that some rules name.
-fn of_rules(both: &Both<'_, '_>, wanted: impl Fn(&Entry<'_>) -> bool) -> Vec<Witness> {
-    let mut out = Vec::new();
-    for side in both.sides() {
-        let entries = side.rules.entries.iter().filter(|entry| wanted(entry));
-        for entry in entries.take(MOST_RULES) {
-            for space in entry.spaces() {
-                out.extend(
-                    words(entry, space, side).flat_map(|word| calls(entry, space, &word, side)),
-                );
-            }
-        }
-    }
-    out
-}
-
-/// The shortest word of each pattern of an entry.
-fn words(entry: &Entry<'_>, space: Space, side: &Side<'_>) -> impl Iterator<Item = String> {
-    let rules = &side.rules;
-    let sampled = rules.sampled(entry, space).into_iter();
-    sampled.filter_map(
-        |own| match Search::new(&rules.alphabet, own, Vec::new()).next() {
-            Found::Word(word) => Some(word),
+        // Without a default it is left to what covers the access, and to the tier.
+        let strictness = |rest: &[&Compiled]| match rest {
+            [] => Some(1),
+            [only] if only.rule.action == Verdict::Allow => Some(0),
+            [only] => Some(2 + u8::from(only.rule.action == Verdict::Deny)),
             _ => None,
-        },
-    )
+        };
+        let open = match (strictness(old), strictness(new)) {
+            (Some(old), Some(new)) => toward(old, new),
+            _ => any(),
+        };
+        let place = |rest: &[&Compiled]| rest.first().map(|own| own.rule.place.clone());
+        out.push(Change {
+            what: name.into(),
+            old: place(old),
+            new: place(new),
+            fate: both.shown(open, unnamed(space, both)),
+        });
+    }
+    out
 }
 
-/// Calls of a tool whose declaration changed, for what rules name and for what they do not.
-fn of_tool(name: &str, both: &Both<'_, '_>) -> Vec<Witness> {
-    let tool = BTreeSet::from([name.to_owned()]);
-    let mut out = by_name(name, both);
-    for (_, space, _) in SECTIONS {
-        for side in both.sides() {
-            for entry in side.within(space).take(MOST_RULES) {
-                let words = words(entry, space, side);
-                out.extend(words.flat_map(|word| of_word(space, &word, &tool, both)));
+/// What a fact that is declared otherwise may do: it turns rules on that were off, or off.
+fn turned(both: &Both<'_, '_>, name: &str, asks: impl Fn(&Entry<'_>) -> bool) -> Fate {
+    let [old, new] = both.sides().map(|side| side.rules.matcher);
+    let mut fate = Fate::default();
+    for side in both.sides() {
+        for entry in side.rules.entries.iter().filter(|own| asks(own)) {
+            let rule = &entry.compiled.rule;
+            let all = [old, new].map(|own| situation::combinations(own, [rule].into_iter()));
+            let [Some(mut facts), Some(more)] = all else {
+                return any();
+            };
+            facts.extend(more);
+            // Values of every type, whatever is declared.
+            let types = [json!(true), json!(0), json!("other")];
+            let odd = facts.iter().flat_map(|facts| {
+                types.iter().map(|value| {
+                    let mut facts = facts.clone();
+                    facts.insert(name.to_owned(), value.clone());
+                    facts
+                })
+            });
+            let odd: Vec<Facts> = odd.collect();
+            for facts in facts.iter().chain(&odd) {
+                let on = |own: &Matcher| own.facts_hold(rule, facts, &mut Vec::new());
+                let more = match (on(old), on(new)) {
+                    (was, is) if was == is => continue,
+                    // What asks may keep off what is stricter, and what comes first decides.
+                    _ if entry.action() == Verdict::Ask || side.is_ordered(entry) => any(),
+                    (was, is) => match entry.action() {
+                        Verdict::Allow => toward(is, was),
+                        _ => toward(was, is),
+                    },
+                };
+                fate = fate.or(more);
             }
         }
-        if space != Space::Commands {
-            let word = format!("{BREAK}elsewhere{BREAK}x");
-            out.extend(of_word(space, &word, &tool, both));
-        }
     }
-    out
+    fate
 }
 
-/// Calls about which an outside authority says something, or nothing.
-fn endorsed(both: &Both<'_, '_>) -> Vec<Witness> {
-    let plain: Vec<Witness> = {
-        let names = both
-            .sides()
-            .into_iter()
-            .flat_map(|side| side.rules.matcher.tool_names());
-        names
-            .collect::<BTreeSet<&str>>()
-            .into_iter()
-            .flat_map(|name| by_name(name, both))
-            .collect()
-    };
-    let sources: BTreeSet<&String> = both
+/// Whether there is any rule about hosts: with one, what covers a command no longer covers the hosts that it names.
+fn about_hosts(both: &Both<'_, '_>) -> Option<Change> {
+    let any = both
         .sides()
-        .into_iter()
-        .flat_map(|side| side.rules.matcher.sources.iter().map(|own| &own.name))
-        .collect();
-    let mut out = plain.clone();
-    for call in plain.iter().chain(&of_rules(both, |_| true)) {
-        for (name, said) in sources
-            .iter()
-            .flat_map(|name| [Said::Allow, Said::Error].map(|said| (name, said)))
-        {
-            let mut call = call.clone();
-            // All others abstain, so that only this one speaks.
-            call.call.verdicts.extend(
-                sources
-                    .iter()
-                    .map(|other| ((*other).clone(), Said::Abstain)),
-            );
-            call.call.verdicts.insert((*name).clone(), said);
-            out.push(call);
-        }
-    }
-    out
+        .map(|side| !side.rules.matcher.host_rules().is_empty());
+    // Without it they are left to the tier, which may allow them as well.
+    let matters = both.sides().into_iter().any(|side| {
+        let matcher = side.rules.matcher;
+        let mut shells = tools_that(matcher, Space::Commands).into_iter();
+        !matcher.host_rules().is_empty()
+            && shells.any(|shell| matcher.tier(&shell).verdict == Verdict::Ask)
+    });
+    let place = |side: &Side<'_>| {
+        let entry = side.within(Space::Hosts).next();
+        entry.map(|own| own.compiled.rule.place.clone())
+    };
+    let [old, new] = any;
+    (matters && old != new).then(|| Change {
+        what: "hosts".into(),
+        old: place(both.old),
+        new: place(both.new),
+        fate: both.shown(toward(old, new), unnamed(Space::Hosts, both)),
+    })
+}
+
+/// Nothing rules out either way.
+const fn any() -> Fate {
+    Fate::open(true, true)
+}
+
+/// What a change of one key may do where more of it is never less strict.
+fn toward<T: PartialOrd>(old: T, new: T) -> Fate {
+    Fate::open(new < old, old < new)
 }

@@ -96,7 +96,18 @@ impl<'m> Side<'m> {
 
 /// What a rule says, places and texts apart.
 pub fn meaning(compiled: &Compiled, kind: &str) -> String {
+    let patterns = match &compiled.rule.judges {
+        Judges::Tool | Judges::Rest(_) => String::new(),
+        Judges::Commands(own) => format!("{:?}", own.patterns),
+        Judges::Paths(own) => format!("{:?}", own.patterns),
+        Judges::Hosts(own) => format!("{:?}", own.patterns),
+    };
     let rule = &compiled.rule;
+    format!("{kind} {patterns} {:?} {}", rule.tools, besides(rule))
+}
+
+/// What a rule says besides its patterns and tools.
+pub fn besides(rule: &Rule) -> String {
     let conditions = |all: &[Condition]| {
         let all: Vec<_> = all.iter().map(|own| (&own.path, &own.any)).collect();
         format!("{all:?}")
@@ -106,7 +117,7 @@ pub fn meaning(compiled: &Compiled, kind: &str) -> String {
         Judges::Rest(section) => format!("{section:?}"),
         Judges::Commands(own) => {
             let Commands {
-                patterns,
+                patterns: _,
                 except,
                 with,
                 without,
@@ -114,26 +125,28 @@ pub fn meaning(compiled: &Compiled, kind: &str) -> String {
                 exact,
                 only_read,
             } = &**own;
-            format!("{patterns:?}{except:?}{with:?}{without:?}{operands:?}{exact}{only_read}")
+            format!("commands {except:?}{with:?}{without:?}{operands:?}{exact}{only_read}")
         }
         Judges::Paths(own) => {
             let Paths {
                 modes,
-                patterns,
+                patterns: _,
                 except,
                 exact,
             } = &**own;
-            format!("{modes:?}{patterns:?}{except:?}{exact}")
+            format!("paths {modes:?}{except:?}{exact}")
         }
         Judges::Hosts(own) => {
-            let Hosts { patterns, except } = &**own;
-            format!("{patterns:?}{except:?}")
+            let Hosts {
+                patterns: _,
+                except,
+            } = &**own;
+            format!("hosts {except:?}")
         }
     };
     format!(
-        "{kind} {} {judges} {:?} {} {} {} {}",
+        "{} {judges} {} {} {} {}",
         rule.action,
-        rule.tools,
         conditions(&rule.args),
         conditions(&rule.when),
         conditions(&rule.unless),

@@ -9,6 +9,7 @@ use super::super::shape::BREAK;
 use super::super::witness::Witness;
 use super::super::words::Language;
 use super::{Both, Change, Fate, Side};
+use crate::matcher::Tier;
 use crate::policy::glob::Glob;
 use crate::policy::patterns;
 use crate::policy::rule::Verdict;
@@ -50,7 +51,7 @@ pub fn tiers(both: &Both<'_, '_>) -> Vec<Change> {
             what: "tiers".into(),
             old: None,
             new: None,
-            fate: Fate::Unknown,
+            fate: Fate::open(true, true),
         }),
     }
     out.extend(names.iter().filter_map(|name| of_name(name, both)));
@@ -145,11 +146,17 @@ fn of_name(name: &str, both: &Both<'_, '_>) -> Option<Change> {
     if same_tier && same_known {
         return None;
     }
+    // Who is not known is refused.
+    let says = |side: &Side<'_>, tier: &Tier| match known(side) {
+        true => (tier.verdict, tier.managed && tier.verdict == Verdict::Ask),
+        false => (Verdict::Deny, false),
+    };
+    let (was, is) = (says(both.old, &before), says(both.new, &after));
     Some(Change {
         what: format!("tiers: {name}"),
+        fate: both.shown(Fate::open(is < was, is > was), by_name(name, both)),
         old: before.place,
         new: after.place,
-        fate: both.shown(by_name(name, both)),
     })
 }
 

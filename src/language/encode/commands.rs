@@ -3,7 +3,7 @@
 use super::super::shape::Shape;
 use super::globs::{glob, word};
 use crate::policy::glob::Glob;
-use crate::policy::patterns::{self, Anchor, CommandPattern, PathPattern, WordPattern};
+use crate::policy::patterns::{Anchor, CommandPattern, PathPattern, WordPattern};
 
 /// The words that a pattern takes.
 pub fn command(own: &CommandPattern, tightens: bool, exact: bool, sure: bool) -> Option<Shape> {
@@ -11,7 +11,7 @@ pub fn command(own: &CommandPattern, tightens: bool, exact: bool, sure: bool) ->
     let WordPattern::Word(first) = first else {
         return None;
     };
-    let mut all = vec![Shape::Break, program(first, tightens, sure)?];
+    let mut all = vec![Shape::Break, program(first, &own.path, tightens, sure)?];
     for part in rest {
         match part {
             WordPattern::Any => all.push(Shape::parts()),
@@ -38,11 +38,11 @@ pub fn writes_path(command: &CommandPattern) -> bool {
     }
 }
 
-fn program(own: &Glob, tightens: bool, sure: bool) -> Option<Shape> {
+fn program(own: &Glob, path: &[PathPattern], tightens: bool, sure: bool) -> Option<Shape> {
     if own.holds('/') {
-        let paths = patterns::paths(&patterns::spell(own)).ok()?;
-        let paths = paths.iter().map(|path| program_path(path, tightens));
-        return Some(Shape::Any(paths.collect::<Option<_>>()?));
+        let paths = path.iter().map(|path| program_path(path, tightens));
+        let paths: Vec<Shape> = paths.collect::<Option<_>>()?;
+        return (!paths.is_empty()).then_some(Shape::Any(paths));
     }
     let name = glob(own, false, Some('/'))?;
     if !tightens {

@@ -11,7 +11,7 @@ mod hosts;
 mod paths;
 
 pub use commands::plain_command;
-pub use hosts::{is_address, plain_host, plain_tool, tool};
+pub use hosts::{is_address, plain_host, plain_tool, tool, unpadded};
 pub use paths::{name, plain_path};
 
 use super::shape::{Chars, Shape};
@@ -164,6 +164,17 @@ pub fn spaces(rule: &Rule) -> Vec<Space> {
     }
 }
 
+/// Whether a rule judges such an access as such, or as any other of a tool.
+pub fn reaches(rule: &Rule, space: Space) -> bool {
+    match (&rule.judges, space) {
+        (Judges::Tool, _)
+        | (Judges::Commands(_), Space::Commands)
+        | (Judges::Hosts(_), Space::Hosts) => true,
+        (Judges::Paths(own), Space::Paths(mode)) => own.modes.contains(&mode),
+        _ => false,
+    }
+}
+
 /// What a rule needs besides.
 pub fn needs<'m>(rule: &'m Rule, written: &Written<'m>) -> Vec<Need<'m>> {
     let mut needs: Vec<Need<'m>> = rule.args.iter().map(Need::Argument).collect();
@@ -224,8 +235,9 @@ pub fn encode(
                 side.not = excepted(own, sure, folders)?;
             }
             (Judges::Hosts(own), Pattern::Host(pattern)) => {
-                side.is.push(host(pattern));
-                side.not.extend(own.except.iter().map(host));
+                side.is.push(host(pattern, sure));
+                side.not
+                    .extend(own.except.iter().map(|own| host(own, !sure)));
             }
             _ => return None,
         }

@@ -134,13 +134,15 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     for found in &reading.found {
         value_of(&reading, found, entry, &mut judge);
     }
-    let runs = runs(&reading);
+    let runs = does(&reading) == Some(Does::Runs);
     for (at, value) in &reading.loose {
+        let outside = super::values::outside(value);
         // What a runner takes from elsewhere by an option that nobody listed may be code.
-        if runs && (super::values::outside(value) || value.prefix().contains("://")) {
+        if runs && (outside || value.prefix().contains("://")) {
             judge.escalate("has an option that is not known and takes a path", *at);
         }
-        judge.value(Slot::of(Kind::Maybe), value, *at, *at, false);
+        let kind = if outside { Kind::Both } else { Kind::Maybe };
+        judge.value(Slot::of(kind), value, *at, *at, false);
     }
     for option in reading.options.iter().filter(|option| !option.sure) {
         let computed = words.get(option.at).filter(|word| word.text().is_none());
@@ -170,6 +172,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     let paths = operands(&reading, entry, words, &mut judge);
     implied(&reading, entry, words, paths, stdin, &mut judge);
+    judge.wants();
     for (from, end) in &reading.commands {
         judge.starts.push((
             *from,
@@ -285,12 +288,20 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
         Set::Value(name, slot) => other((name, *slot)),
         _ => None,
     });
+    let mut slot = slot.unwrap_or(spec.slot);
+    if slot.kind == Kind::Maybe && super::values::outside(&value.word) {
+        slot.kind = Kind::Read;
+    }
+    // `jest -c '{"globalSetup": …}'`: no file, what would stand in it.
+    if slot.kind == Kind::Read && value.word.prefix().starts_with('{') {
+        judge.escalate("gives settings in the place of a file", found.at);
+    }
     let (inside, below) = (judge.dir.clone(), std::mem::take(&mut judge.below));
     if entry.style == Style::Bundle {
         judge.dir = None;
     }
     judge.value(
-        slot.unwrap_or(spec.slot),
+        slot,
         &value.word,
         value.at,
         found.at,
@@ -311,10 +322,9 @@ fn folder(reading: &Reading) -> Option<Word> {
         .reduce(|base, next| super::values::join(&base, &next))
 }
 
-/// Whether the program runs code of the project by itself.
-fn runs(reading: &Reading) -> bool {
-    let does = reading.entries.iter().rev().find_map(|entry| entry.does);
-    does == Some(Does::Runs)
+/// What the program does by itself.
+fn does(reading: &Reading) -> Option<Does> {
+    reading.entries.iter().rev().find_map(|entry| entry.does)
 }
 
 /// The operands, each as the entry says; returns how many were paths.
@@ -324,14 +334,10 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         Start::Shell | Start::Code | Start::Source => return 0,
         _ => reading.rest.is_some(),
     };
-    let default = Slot {
-        kind: if reading.stray.is_some() {
-            Kind::Maybe
-        } else {
-            Kind::Text
-        },
-        named: false,
-    };
+    let default = Slot::of(match reading.stray {
+        Some(_) => Kind::Maybe,
+        None => Kind::Text,
+    });
     let signature = entry.operands.unwrap_or(Signature {
         first: List::EMPTY,
         rest: default,
@@ -408,9 +414,12 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         {
             slot.kind = Kind::Maybe;
         }
-        // What a runner is given of another folder it reads, and often runs.
-        if slot.kind == Kind::Maybe && super::values::outside(word) && runs(reading) {
-            slot.kind = Kind::Read;
+        // What a program is given of another folder it reads, and often runs or changes.
+        if slot.kind == Kind::Maybe && super::values::outside(word) {
+            slot.kind = match does(reading) {
+                Some(Does::Writes) => Kind::Both,
+                _ => Kind::Read,
+            };
         }
         paths += usize::from(!matches!(slot.kind, Kind::Text | Kind::Sed | Kind::Awk));
         if !(started && entry.transparent && slot.kind == Kind::Text) {
@@ -477,7 +486,7 @@ fn implied(
 
 /// Whether everything the command does by itself is reading.
 fn only_reads(reading: &Reading, out: &Outcome) -> bool {
-    let own = reading.entries.iter().rev().find_map(|entry| entry.does);
+    let own = does(reading);
     let mut set = reading
         .found
         .iter()

@@ -6,6 +6,7 @@
 use super::{Opt, Role};
 use crate::call::few::Few;
 use crate::call::programs::{self, Entry, Kind, Set, Slot, Spec, Start, Style, Takes};
+use crate::call::shell::numbers::is_number;
 use crate::call::word::{Piece, Word};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -377,8 +378,7 @@ impl Reader<'_> {
         // An assignment chooses nothing, nor does the number of `-j 4`.
         let chooses = |word: &Word| {
             let prefix = word.prefix();
-            let number = prefix.bytes().all(|b| b.is_ascii_digit()) && word.text().is_some();
-            !prefix.contains('=') && !number
+            !prefix.contains('=') && !is_number(word)
         };
         let nth = self.choosing;
         let verb = entry
@@ -473,15 +473,26 @@ impl Reader<'_> {
         } else {
             name
         };
-        let spec = self.spec(name).or_else(|| {
-            if single {
-                self.attached(name)
-            } else {
-                self.shortened(name)
-            }
+        // `-logger:x.dll`, as .NET's programs take it.
+        let colon = name.split_once(':').map_or("", |(name, _)| name);
+        let (name, tail) = match single && self.spec(name).is_none() && self.spec(colon).is_some() {
+            true => (colon, prefix.find(':').map(|at| at + 1)),
+            false => (name, tail),
+        };
+        let value = tail.map(|tail| cut(word, tail));
+        let spec = self.spec(name).or_else(|| match single {
+            true => self.attached(name),
+            false => None,
         });
+        let spec = match (spec, single) {
+            (None, false) => match self.shortened(name).as_slice() {
+                [] => None,
+                [only] => Some(*only),
+                several => return self.each(several, name, value, at),
+            },
+            (spec, _) => spec,
+        };
         let Some(spec) = spec else {
-            let value = tail.map(|tail| cut(word, tail));
             return self.unlisted(name.to_owned(), value, at, true);
         };
         let value = tail.map(|tail| Value {
@@ -512,20 +523,51 @@ impl Reader<'_> {
         self.option(spec, known.unwrap_or(name), value, at);
     }
 
-    /// A unique beginning of a long option: `--forc`.
-    fn shortened(&self, name: &str) -> Option<&'static Spec> {
+    /// The long options that begin so: `--forc`.
+    fn shortened(&self, name: &str) -> Vec<&'static Spec> {
         if name.len() < 3 || matches!(name, "--help" | "--version") {
-            return None;
+            return Vec::new();
         }
-        let mut fitting = self.specs().filter(|spec| {
-            spec.names
-                .texts()
-                .any(|known| known.starts_with(name) && known.starts_with("--"))
-        });
-        let first = fitting.next()?;
+        let begins = |known: &str| known.starts_with(name) && known.starts_with("--");
+        let mut fitting: Vec<&'static Spec> = Vec::new();
+        for spec in self.specs().filter(|spec| spec.names.texts().any(begins)) {
+            if !fitting.iter().any(|known| std::ptr::eq(*known, spec)) {
+                fitting.push(spec);
+            }
+        }
         fitting
-            .all(|other| std::ptr::eq(first, other))
-            .then_some(first)
+    }
+
+    /// Any of several options, one table serves more commands than one: it counts as each of them.
+    fn each(&mut self, specs: &[&'static Spec], name: &str, value: Option<Word>, at: usize) {
+        let takes = |spec: &&&Spec| matches!(spec.takes, Takes::Value | Takes::Next);
+        let next = value.is_none() && specs.iter().all(|spec| takes(&spec));
+        let (value, whole, from) = match self.words.get(self.at).filter(|_| next) {
+            Some(next) => {
+                let from = self.at;
+                self.role(from, Role::Value);
+                self.at += 1;
+                (Some(next.clone()), true, from)
+            }
+            None => (value, false, at),
+        };
+        for spec in specs {
+            let value = value.as_ref().map(|word| Value {
+                word: word.clone(),
+                at: from,
+                whole,
+            });
+            self.reading.find(Found {
+                spec,
+                at,
+                value: value.filter(|_| spec.takes != Takes::Nothing),
+                undone: false,
+            });
+        }
+        if !next && specs.iter().any(|spec| takes(&spec)) {
+            self.reading.doubt.get_or_insert(at);
+        }
+        self.unlisted(name.to_owned(), value.filter(|_| !whole), at, true);
     }
 
     /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
@@ -565,6 +607,7 @@ impl Reader<'_> {
             return self.option(spec, prefix, None, at);
         }
         let mut buffer = String::with_capacity(4);
+        let mut strange = None;
         for (offset, letter) in letters.char_indices() {
             buffer.clear();
             buffer.push_str(sign);
@@ -575,6 +618,7 @@ impl Reader<'_> {
                 .then(|| self.spec(buffer.get(1..).unwrap_or("")))
                 .flatten();
             let Some(spec) = bare.or_else(|| self.spec(&buffer)) else {
+                strange = strange.or(Some(after).filter(|_| letter.is_ascii_alphanumeric()));
                 self.unlisted(buffer.clone(), None, at, letter.is_ascii_alphanumeric());
                 continue;
             };
@@ -592,6 +636,14 @@ impl Reader<'_> {
                     return self.option(spec, &buffer, Some(value), at);
                 }
                 Takes::Value | Takes::Attached | Takes::Two => self.option(spec, &buffer, None, at),
+            }
+        }
+        // `-I/opt/x`, `-opt=/opt/x`: letters that nobody listed may take the rest for their value.
+        if let Some(after) = strange {
+            let equals = prefix.find('=').map(|at| at + 1);
+            let value = cut(word, equals.unwrap_or(after));
+            if super::values::outside(&value) {
+                self.reading.loose.push((at, value));
             }
         }
         if word.text().is_none() {

@@ -145,7 +145,11 @@ impl Sed<'_> {
             '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
             | 'F' | 'z' => {}
             'q' | 'Q' | 'l' | 'L' => self.skip(|c| c.is_ascii_digit() || c == ' '),
-            ':' | 'b' | 't' | 'T' | 'v' => self.skip(|c| !matches!(c, ';' | '\n' | '}')),
+            // A label ends at a blank, and behind that of `:` the next command begins.
+            ':' | 'b' | 't' | 'T' | 'v' => {
+                self.skip(|c| c == ' ' || c == '\t');
+                self.skip(|c| !c.is_whitespace() && !matches!(c, ';' | '}'));
+            }
             'a' | 'i' | 'c' => loop {
                 // Text: its lines go on while they end in a backslash.
                 let line = self.line();
@@ -286,6 +290,9 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
     let mut out = Vec::new();
     // The depth of brackets where a `print` began: there a `>` is a redirection.
     let (mut depth, mut printing) = (0_i32, None);
+    let substitutes = tokens
+        .iter()
+        .any(|token| matches!(token, Token::Name("sub" | "gsub")));
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -304,7 +311,7 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
                 out.push(Touch::Unclear("has a program that reads the environment"))
             }
             Token::Name("getline") => {}
-            Token::Name("ARGV") if assigned(tokens, at) => out.push(Touch::Unclear(
+            Token::Name("ARGV") if substitutes || chooses(tokens, at) => out.push(Touch::Unclear(
                 "has a program that chooses the files it reads",
             )),
             Token::Pipe => {
@@ -333,13 +340,28 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
     out
 }
 
-/// Whether `ARGV` is set here rather than read: an assignment follows in the same statement.
-fn assigned(tokens: &[Token], at: usize) -> bool {
-    tokens
+/// Whether `ARGV` may be set here: anything but `in ARGV`, and an element that is only read.
+fn chooses(tokens: &[Token], at: usize) -> bool {
+    // As far as a statement is looked at; who writes longer ones around it has reasons.
+    const STATEMENT: usize = 64;
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    let after = tokens.get(at + 1..).unwrap_or_default();
+    match (before, after.first()) {
+        (Some(Token::Name("in")), _) => return false,
+        (Some(Token::Name("getline")), _) => return true,
+        (_, Some(Token::Open)) => {}
+        _ => return true,
+    }
+    let end = after
         .iter()
-        .skip(at)
-        .take_while(|token| !matches!(token, Token::End))
-        .any(|token| matches!(token, Token::Assign))
+        .take(STATEMENT)
+        .position(|token| matches!(token, Token::End));
+    let statement = after.get(..end.unwrap_or(after.len().min(STATEMENT)));
+    let statement = statement.unwrap_or_default();
+    let iterates = |pair: &[Token]| matches!(pair, [Token::Close, Token::Name("in")]);
+    end.is_none() && after.len() > STATEMENT
+        || statement.iter().any(|token| matches!(token, Token::Assign))
+        || statement.windows(2).any(iterates)
 }
 
 /// Whether this `<` belongs to a `getline`.

@@ -9,7 +9,8 @@ use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::few::Few;
 use crate::call::path;
 use crate::call::programs::{self, Kind, List, Slot, Text};
-use crate::call::word::{Piece, Word};
+use crate::call::shell::numbers::is_number;
+use crate::call::word::{Links, Listed, Piece, Word};
 
 /// Lines of a console, and words of each, that are looked at.
 const CONSOLE: usize = 64;
@@ -30,6 +31,8 @@ pub(super) struct Judge<'w> {
     pub effects: Vec<(usize, Effect)>,
     pub escalations: Vec<Escalation>,
     pub starts: Vec<(usize, Starts)>,
+    /// Globs of files that are read, whatever else is left out.
+    pub wanted: Vec<(usize, Word)>,
 }
 
 impl<'w> Judge<'w> {
@@ -44,6 +47,7 @@ impl<'w> Judge<'w> {
             effects: Vec::new(),
             escalations: Vec::new(),
             starts: Vec::new(),
+            wanted: Vec::new(),
         }
     }
 
@@ -278,18 +282,24 @@ impl<'w> Judge<'w> {
                 path(self, Mode::Read, Reach::Itself);
             }
             Kind::Item => self.item(word, at, naming),
-            Kind::Response => match word.prefix().starts_with('@') {
+            Kind::Wanted => self.wanted.push((at, word.clone())),
+            Kind::Response | Kind::ResponseBelow => match word.prefix().starts_with('@') {
                 true => {
                     self.escalate("takes its options from a file", naming);
                     let file = self.placed(&cut(word, 1));
                     self.path(&file, at, None, Mode::Read, Reach::Itself, true);
                 }
-                false => path(self, Mode::Read, self.reach(false, true)),
+                false => {
+                    let below = slot.kind == Kind::ResponseBelow;
+                    path(self, Mode::Read, self.reach(below, true));
+                }
             },
             Kind::Assign => self.assign(word, naming),
             Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
+            // `make -j $(nproc)`: a number chooses nothing.
+            Kind::Verb | Kind::Goal if is_number(word) => {}
             Kind::Verb => {
                 self.sets(word, at);
                 // `jest src/a.test.js` of a runner whose first operand may be a path.
@@ -319,6 +329,58 @@ impl<'w> Judge<'w> {
                 ];
                 if word.is_unknown() || runs.iter().any(|flag| shown.contains(flag)) {
                     self.escalate("has flags that may run another program", naming);
+                }
+            }
+        }
+    }
+
+    /// The files that globs ask for below the folders that are searched: `rg -g .env x` reads what it leaves out else.
+    pub fn wants(&mut self) {
+        // Folders and globs that are told apart.
+        const MOST: usize = 64;
+        let searched = |(_, effect): &(usize, Effect)| match effect.what {
+            What::Path {
+                mode: Mode::Read,
+                reach: Reach::Below { .. },
+                certain: true,
+            } => Some(effect.value.clone()),
+            _ => None,
+        };
+        let folders: Vec<Word> = self.effects.iter().filter_map(searched).collect();
+        let wanted = std::mem::take(&mut self.wanted);
+        if wanted.len() * folders.len() > MOST {
+            self.escalate("asks for files in too many ways to be followed", 0);
+        }
+        for (at, glob) in wanted.iter().take(MOST) {
+            let text = glob.shown();
+            if glob.is_unknown() {
+                self.escalate("asks for files by a glob that cannot be computed", *at);
+            }
+            if text.starts_with('!') {
+                continue;
+            }
+            // With a slash in it, it starts at the folder that the shell is in.
+            let (folder, name) = text.rsplit_once('/').unwrap_or(("", text.as_str()));
+            let plain = |part: &&str| !part.contains(['*', '?', '[', '{', '\\', '.']);
+            let start: Vec<&str> = folder.split('/').take_while(plain).collect();
+            let start = start.join("/");
+            let here = Word::known(format!("./{}", start.trim_matches('/')), glob.span);
+            let folders = match folder.is_empty() || start.is_empty() {
+                true => folders.get(..folders.len().min(MOST)).unwrap_or_default(),
+                false => std::slice::from_ref(&here),
+            };
+            for folder in folders {
+                let mut pieces = folder.pieces.clone();
+                pieces.push(Piece::Text("/".to_owned()));
+                pieces.push(Piece::Below(Listed {
+                    by: "rg",
+                    links: Links::None,
+                    ..Listed::default()
+                }));
+                for end in ends(name) {
+                    let end = (!end.is_empty()).then_some(Piece::Text(end));
+                    let files = Word::of(pieces.iter().cloned().chain(end), glob.span);
+                    self.path(&files, *at, None, Mode::Read, Reach::Itself, true);
                 }
             }
         }
@@ -914,6 +976,22 @@ pub(super) fn elsewhere(text: &str) -> bool {
             .any(|scheme| text.starts_with(scheme))
         || text.find('@').is_some_and(|at| at > 0)
         || text.matches(':').count() > 1
+}
+
+/// How the names end that a glob fits, as far as it is text: `*.rs`, `*.{ts,tsx}`.
+fn ends(glob: &str) -> Vec<String> {
+    let any = || vec![String::new()];
+    let (start, alternatives) = match glob.strip_suffix('}').and_then(|it| it.rsplit_once('{')) {
+        Some((start, inside)) => (start, inside.split(',').collect()),
+        None => (glob, vec![""]),
+    };
+    let open = ['*', '?', '[', ']', '{', '}', '\\'];
+    let end = start.rsplit(open).next().unwrap_or("");
+    let odd = start.contains(['{', '\\']) || alternatives.iter().any(|it| it.contains(open));
+    match odd || alternatives.len() > 16 {
+        true => any(),
+        false => alternatives.iter().map(|it| format!("{end}{it}")).collect(),
+    }
 }
 
 /// Surely a path, and one that leaves the folder.
