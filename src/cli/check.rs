@@ -209,8 +209,14 @@ fn known_pages() -> String {
     format!("{}; errors are {}", known(), codes.join(", "))
 }
 
-/// Loads, tries the examples, and, where nothing is wrong, lints.
 fn check(roots: Vec<Root>, levels: &Levels, file: Option<&Path>) -> Found {
+    let mut found = found(roots, levels, file);
+    fix::withdraw(&mut found.told);
+    found
+}
+
+/// Loads, tries the examples, and, where nothing is wrong, lints.
+fn found(roots: Vec<Root>, levels: &Levels, file: Option<&Path>) -> Found {
     let matcher = match policies::load(roots) {
         Ok(policy) => Matcher::compile(policy),
         Err(findings) => return Found::of(findings),

@@ -5,7 +5,7 @@
 
 use super::{Stop, policies};
 use crate::finding::{Finding, Fix};
-use crate::source::{Format, Source};
+use crate::source::{self, Format, Source, Span};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,6 +97,28 @@ fn repaired(
         (source, findings) = (next, after);
     }
     (source, told)
+}
+
+/// Takes back the repairs of texts that YAML aliases say again: what is right for one place may open another.
+pub fn withdraw(findings: &mut [Finding]) {
+    let mut known: Vec<(Arc<Source>, Vec<Span>)> = Vec::new();
+    for finding in findings.iter_mut().filter(|own| own.fix.is_some()) {
+        let Some(source) = finding.labels.first().map(|label| &label.source) else {
+            continue;
+        };
+        if !known.iter().any(|(own, _)| Arc::ptr_eq(own, source)) {
+            known.push((Arc::clone(source), source::read(source).shared));
+        }
+        let mut shared = known
+            .iter()
+            .filter(|(own, _)| Arc::ptr_eq(own, source))
+            .flat_map(|(_, spans)| spans);
+        let meets = |fix: &Fix, span: &Span| fix.span.start < span.end && span.start < fix.span.end;
+        let fix = &mut finding.fix;
+        if shared.any(|span| fix.as_deref().is_some_and(|fix| meets(fix, span))) {
+            *fix = None;
+        }
+    }
 }
 
 /// The repairs of this very file, in its order, none over another.

@@ -10,7 +10,7 @@ use super::written::Pattern;
 use super::{Entry, Rules};
 use crate::policy::glob::{Glob, Token};
 use crate::policy::patterns::{
-    Anchor, CommandPattern, HostName, HostPattern, PathPattern, WordPattern,
+    self, Anchor, CommandPattern, HostName, HostPattern, PathPattern, WordPattern,
 };
 use crate::policy::rule::{Condition, Judges, Rule, Verdict};
 
@@ -126,8 +126,11 @@ fn command(wide: &CommandPattern, narrow: &CommandPattern, exact: bool) -> bool 
         return false;
     };
     let by_path = |glob: &Glob| glob.tokens().contains(&Token::Char('/'));
-    let program =
-        own == other || own.is_star() || (!by_path(own) && !by_path(other) && own.covers(other));
+    let program = match (by_path(own), by_path(other)) {
+        (true, true) => own == other || program(own, other),
+        (false, false) => own == other || own.covers(other),
+        _ => own.is_star(),
+    };
     // The narrow one may look past words for the option it writes: the wide one must look as far.
     let last = rest.len();
     let word = |at: usize, own: &Glob, other: &Glob| {
@@ -141,6 +144,23 @@ fn command(wide: &CommandPattern, narrow: &CommandPattern, exact: bool) -> bool 
             .iter()
             .all(|own| narrow.assignments.contains(own))
         && starts(rest, more, exact, word)
+}
+
+/// Whether a program that is written as a path is one that another path takes, part by part.
+fn program(wide: &Glob, narrow: &Glob) -> bool {
+    let read = |glob: &Glob| patterns::paths(&patterns::spell(glob)).ok();
+    let (Some(wide), Some(narrow)) = (read(wide), read(narrow)) else {
+        return false;
+    };
+    let ([wide], [narrow]) = (wide.as_slice(), narrow.as_slice()) else {
+        return false;
+    };
+    let mut pairs = wide.components.iter().zip(&narrow.components);
+    wide.anchor == narrow.anchor
+        && wide.components.len() == narrow.components.len()
+        && pairs.all(|pair| {
+            matches!(pair, (WordPattern::Word(own), WordPattern::Word(other)) if own.covers(other))
+        })
 }
 
 /// Whether what starts with the second starts with the first.

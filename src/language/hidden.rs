@@ -4,7 +4,7 @@
 //! the first word that they take is taken by no other.
 
 use super::covers::covers;
-use super::encode::{self, Space};
+use super::encode::{self, Need, Space};
 use super::entry::{Entry, keys};
 use super::search::{Found, Search};
 use super::situation::{self, Facts};
@@ -19,6 +19,9 @@ use crate::policy::patterns::Anchor;
 use crate::policy::rule::{Judges, Verdict};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+
+/// How many ways a call may go on that are told apart by the words it has.
+const MOST_WAYS: usize = 8;
 
 /// What takes the accesses of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,7 +171,14 @@ impl<'m> Rules<'m> {
     }
 
     /// Whether the first word of a pattern is one that no other takes: nearly always, and cheaply found.
-    fn sticks_out(&self, entry: &Entry<'_>, space: Space, by: &[By], in_workspace: bool) -> bool {
+    fn sticks_out(
+        &self,
+        entry: &Entry<'_>,
+        given: &[Need<'_>],
+        space: Space,
+        by: &[By],
+        in_workspace: bool,
+    ) -> bool {
         let mut parts = entry.parts.iter().enumerate();
         parts.any(|(at, part)| {
             let Some(part) = part else { return false };
@@ -184,7 +194,7 @@ impl<'m> Rules<'m> {
                     By::Protected(_) => true,
                 };
                 let takes = |by: &By| {
-                    let languages = self.by(*by, space, entry, keys.as_deref());
+                    let languages = self.by(*by, space, given, keys.as_deref());
                     languages.iter().any(|own| own.takes(&word))
                 };
                 !by.iter().any(|by| marked(by) && takes(by))
@@ -201,6 +211,37 @@ impl<'m> Rules<'m> {
         })
     }
 
+    /// What is known of a call that an entry takes: its needs, and, where of what closes one asks for words that another
+    /// asks not to be there, each of the two. What denies or asks counts no word as there that only may be.
+    pub(super) fn given<'n>(&self, entry: &Entry<'n>, by: &[By]) -> Vec<Vec<Need<'n>>>
+    where
+        'm: 'n,
+    {
+        let strict = by.iter().filter_map(|by| match by {
+            By::Entry(at) => self.entries.get(*at),
+            By::Protected(_) => None,
+        });
+        let strict = strict.filter(|own| own.action() != Verdict::Allow);
+        let needs: Vec<&Need<'n>> = strict.flat_map(|own| &own.needs).collect();
+        let mut given = vec![entry.needs.clone()];
+        for need in &needs {
+            let Need::Without(globs) = need else { continue };
+            let with = Need::With(globs);
+            let known = |own: &Vec<Need<'n>>| own.contains(need) || own.contains(&with);
+            let splits = needs
+                .iter()
+                .any(|own| own.follows(std::slice::from_ref(&with)));
+            if !splits || given.iter().any(known) || given.len() > MOST_WAYS {
+                continue;
+            }
+            let mut other = given.clone();
+            given.iter_mut().for_each(|own| own.push(with.clone()));
+            other.iter_mut().for_each(|own| own.push((*need).clone()));
+            given.append(&mut other);
+        }
+        given
+    }
+
     fn takes_in(&self, entry: &Entry<'_>, by: &[By], in_workspace: bool) -> Answer<BTreeSet<By>> {
         let mut taking = BTreeSet::new();
         for space in entry.spaces() {
@@ -209,13 +250,21 @@ impl<'m> Rules<'m> {
                 .filter(|by| self.reaches(**by, space))
                 .copied()
                 .collect();
-            if by.is_empty() || self.sticks_out(entry, space, &by, in_workspace) {
+            if by.is_empty() {
+                return Answer::No;
+            }
+            let given = self.given(entry, &by);
+            let mut each = given.iter();
+            if each.any(|given| self.sticks_out(entry, given, space, &by, in_workspace)) {
                 return Answer::No;
             }
             let Some(sets) = self.sets(entry, space, &by) else {
                 return Answer::Unknown;
             };
-            for (at, part) in entry.parts.iter().enumerate() {
+            let parts = entry.parts.iter().enumerate();
+            for ((at, part), given) in
+                parts.flat_map(|part| given.iter().map(move |own| (part, own)))
+            {
                 let wanted = part.as_ref().and_then(|part| self.wanted(part, space));
                 let Some(mut wanted) = wanted else {
                     return Answer::No;
@@ -228,7 +277,7 @@ impl<'m> Rules<'m> {
                 let all: Vec<(By, Rc<Language>)> = by
                     .iter()
                     .flat_map(|by| {
-                        let own = self.by(*by, space, entry, keys.as_deref()).into_iter();
+                        let own = self.by(*by, space, given, keys.as_deref()).into_iter();
                         own.map(|language| (*by, language))
                     })
                     .collect();

@@ -20,7 +20,7 @@ use crate::matcher::located::Located;
 use crate::matcher::paths::{self, Stance};
 use crate::matcher::{commands, hosts};
 use crate::policy::Resolution;
-use crate::policy::glob::Fit;
+use crate::policy::glob::{Fit, Glob};
 use crate::policy::rule::{Invariant, Judges, Section, Verdict};
 use std::rc::Rc;
 
@@ -205,7 +205,9 @@ impl Rules<'_> {
         let on: Vec<By> = on.copied().collect();
         let only = self.only_by_rule(space);
         let mut proof = Proof::Holds;
-        for (at, part) in never.parts.iter().enumerate() {
+        let given = self.given(never, &on);
+        let parts = never.parts.iter().enumerate();
+        for ((at, part), given) in parts.flat_map(|part| given.iter().map(move |own| (part, own))) {
             let wanted = part.as_ref().and_then(|part| self.wanted(part, space));
             let Some(wanted) = wanted else {
                 return Proof::Unknown;
@@ -214,7 +216,7 @@ impl Rules<'_> {
             let keys = pattern.and_then(|own| entry::keys(own, &self.scene, true));
             let others = on
                 .iter()
-                .flat_map(|by| self.by(*by, space, never, keys.as_deref()));
+                .flat_map(|by| self.by(*by, space, given, keys.as_deref()));
             let mut others: Vec<Rc<Language>> = others.collect();
             others.extend(self.outside(space));
             if space == Space::Tool {
@@ -281,8 +283,70 @@ impl Rules<'_> {
             let open = [Verdict::Allow, Verdict::Ask].into_iter();
             let open = open.filter(|own| self.lets_pass(*own));
             all.extend(open.flat_map(|own| self.tier_names(own)));
+            all.extend(self.served());
         }
         Some(all)
+    }
+
+    /// The names of tools that may pass by what rules say of their arguments: a shell may also run what needs no rule.
+    fn served(&self) -> Vec<Rc<Language>> {
+        let allows = self.entries.iter().map(|own| &own.compiled.rule);
+        let rules = self.matcher.rules.iter().map(|own| &own.rule);
+        let defaults = rules.filter(|own| matches!(own.judges, Judges::Rest(_)));
+        let allows: Vec<_> = allows
+            .chain(defaults)
+            .filter(|own| own.action == Verdict::Allow && !matches!(own.judges, Judges::Tool))
+            .collect();
+        let shells = tools_that(self.matcher, Space::Commands);
+        let serves = |name: &&str| {
+            let declared = self.matcher.declaration(name);
+            let mut tools = allows.iter().map(|own| &own.tools);
+            declared.is_some_and(|own| !own.arguments.is_empty())
+                && (shells.iter().any(|own| own == name)
+                    || tools.any(|own| {
+                        own.is_empty() || own.iter().any(|glob| glob.matches_text(name, false))
+                    }))
+        };
+        let names = self.matcher.tool_names().into_iter().filter(serves);
+        let dfas = names.filter_map(|name| self.dfa(&encode::tool(&Glob::literal(name))?));
+        dfas.map(|dfa| {
+            Rc::new(Language {
+                is: vec![dfa],
+                not: Vec::new(),
+            })
+        })
+        .collect()
+    }
+
+    /// Calls of what rules allow, by any tool.
+    fn allowed_calls(&self, facts: &Facts) -> Vec<Witness> {
+        let mut out = Vec::new();
+        let allows = self.entries.iter();
+        for entry in allows.filter(|own| own.action() == Verdict::Allow).take(64) {
+            for space in entry.spaces() {
+                let sampled = self.sampled(entry, space).into_iter();
+                let words = sampled.filter_map(|own| {
+                    match Search::new(&self.alphabet, own, Vec::new()).next() {
+                        Found::Word(word) => Some(word),
+                        _ => None,
+                    }
+                });
+                for word in words.take(4) {
+                    for tool in self.tools(entry, space) {
+                        let needs = &entry.needs;
+                        out.extend(self.scene.call(
+                            self.matcher,
+                            space,
+                            &word,
+                            &tool,
+                            facts,
+                            needs,
+                        ));
+                    }
+                }
+            }
+        }
+        out
     }
 
     fn escape(
@@ -412,8 +476,10 @@ impl Rules<'_> {
 
     /// Lines of allowed commands that start what an invariant says never is, and what it says by another path.
     fn started(&self, never: &Entry<'_>, space: Space, tool: &str, facts: &Facts) -> Vec<Witness> {
-        if space != Space::Commands {
-            return Vec::new();
+        match space {
+            Space::Commands => {}
+            Space::Tool => return self.allowed_calls(facts),
+            _ => return Vec::new(),
         }
         let written = |own: &Entry<'_>| -> Vec<String> {
             let commands = encode::commands_of(&own.written).into_iter();

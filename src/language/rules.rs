@@ -291,11 +291,11 @@ impl<'m> Rules<'m> {
         told
     }
 
-    /// What the patterns of an entry surely take of what a pattern of another takes.
+    /// What the patterns of an entry surely take of what a pattern of another takes, of which these needs are known.
     pub(super) fn hiders(
         &self,
         entry: &Entry<'_>,
-        narrow: &Entry<'_>,
+        given: &[Need<'_>],
         keys: Option<&[Key]>,
     ) -> Vec<Rc<Language>> {
         let near = |part: &&Part| match (&part.keys, keys) {
@@ -309,7 +309,7 @@ impl<'m> Rules<'m> {
             return Vec::new();
         }
         let needs = entry.needs.iter();
-        let open: Vec<&Need<'_>> = needs.filter(|need| !need.follows(&narrow.needs)).collect();
+        let open: Vec<&Need<'_>> = needs.filter(|need| !need.follows(given)).collect();
         parts
             .filter_map(|part| {
                 let under = self.under(part)?;
@@ -328,7 +328,7 @@ impl<'m> Rules<'m> {
         &self,
         by: By,
         space: Space,
-        narrow: &Entry<'_>,
+        given: &[Need<'_>],
         keys: Option<&[Key]>,
     ) -> Vec<Rc<Language>> {
         match by {
@@ -337,15 +337,15 @@ impl<'m> Rules<'m> {
                 Some(own)
                     if matches!(own.compiled.rule.judges, Judges::Tool) && space != Space::Tool =>
                 {
-                    let given = own.needs.iter().all(|need| need.follows(&narrow.needs));
-                    let every = self.everything().filter(|_| given);
+                    let on = own.needs.iter().all(|need| need.follows(given));
+                    let every = self.everything().filter(|_| on);
                     let every = every.map(|dfa| Language {
                         is: vec![dfa],
                         not: Vec::new(),
                     });
                     every.map(Rc::new).into_iter().collect()
                 }
-                Some(own) => self.hiders(own, narrow, keys),
+                Some(own) => self.hiders(own, given, keys),
                 None => Vec::new(),
             },
             By::Protected(at) => {

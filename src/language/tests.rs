@@ -86,6 +86,31 @@ fn what_is_hidden() {
             ),
             None,
         ),
+        // With a word and without it is all that there is; not to an allow, which counts what is taken back as neither.
+        (
+            hidden(
+                "[commands]\nask = ['git push']\ndeny = [{ match = 'git push', with = ['-f|--force'] }, { match = 'git push', without = ['-f'] }]",
+            ),
+            Some((2, "git push")),
+        ),
+        (
+            hidden(
+                "[commands]\nask = ['git push']\ndeny = [{ match = 'git push', with = ['-f'] }, { match = 'git push', without = ['-f|-n'] }]",
+            ),
+            None,
+        ),
+        (
+            first(
+                "action = 'allow', commands = ['git push'], with = ['-f']; action = 'allow', commands = ['git push'], without = ['-f']; action = 'deny', commands = ['git push']",
+            ),
+            None,
+        ),
+        (
+            hidden(
+                "[commands]\nallow = ['rm x']\ndeny = [{ match = 'rm', with = ['-r', '-f'] }, { match = 'rm', without = ['-f'] }, { match = 'rm', without = ['-r'] }]",
+            ),
+            Some((3, "rm x")),
+        ),
     ];
     for (at, (got, want)) in rows.into_iter().enumerate() {
         let got = got.as_ref().map(|(by, shown)| (*by, shown.as_str()));
@@ -133,6 +158,11 @@ fn invariants() {
             "broken",
         ),
         (
+            "[commands]\nallow = ['git']\nask = [{ match = 'git push', with = ['-f'] }, { match = 'git push', without = ['-f'] }]",
+            "commands = ['git push']",
+            "holds",
+        ),
+        (
             "[commands]\nallow = ['git']\nask = ['git push']",
             "commands = ['git push']",
             "holds",
@@ -156,6 +186,18 @@ fn invariants() {
             "[commands]\nallow = ['x']",
             "paths = ['.git/**']\naccess = 'write'",
             "unknown",
+        ),
+        // A tool passes by what rules say of its arguments too.
+        (
+            "[hosts]\nallow = ['docs.rs']",
+            "tools = ['fetch']",
+            "broken",
+        ),
+        ("[commands]\nallow = ['ls']", "tools = ['bash']", "broken"),
+        (
+            "[commands]\nallow = ['ls']\n[[rules]]\naction = 'ask'\ntools = ['bash']",
+            "tools = ['bash']",
+            "holds",
         ),
         // A port and a scheme are a part of the host.
         (
@@ -389,6 +431,22 @@ fn differences() {
             "[commands]\nask = [{ match = 'a', id = 'x' }]",
             "[commands]\nask = [{ match = 'a', id = 'y' }]",
             "equivalent",
+        ),
+        // Whatever a pattern takes, the same pattern takes it too.
+        (
+            "[commands]\ndeny = ['rm -rf', 'shred', 'rm -rf']",
+            "[commands]\ndeny = ['rm -rf', 'shred']",
+            "equivalent",
+        ),
+        (
+            "[facts]\nx = {}\n[[rules]]\naction = 'ask'\ncommands = ['rm -rf', 'b']\nwhen = { x = true }",
+            "[facts]\nx = {}\n[[rules]]\naction = 'ask'\ncommands = ['b', 'rm -rf']\nwhen = { x = true }",
+            "equivalent",
+        ),
+        (
+            "[facts]\nx = {}\n[[rules]]\naction = 'deny'\ncommands = ['rm -rf', 'b']\nwhen = { x = true }",
+            "[facts]\nx = {}\n[[rules]]\naction = 'deny'\ncommands = ['b', 'rm -rf']\nwhen = { x = false }",
+            "loosened",
         ),
     ];
     for (old, new, want) in rows {

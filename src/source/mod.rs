@@ -4,6 +4,8 @@
 //! TOML and YAML give the same tree. The only user of the two parsers.
 //! Refuses: bytes that are not UTF-8, duplicate keys, alias bombs, nesting beyond [`MAX_DEPTH`].
 
+#[cfg(feature = "cli")]
+pub mod json;
 mod mend;
 mod remove;
 mod toml;
@@ -174,6 +176,8 @@ pub struct Tree {
     pub findings: Vec<Finding>,
     /// From `#` to the end of the line, in file order.
     pub comments: Vec<Span>,
+    /// What YAML aliases say again elsewhere: another text there means something else in more than one place.
+    pub shared: Vec<Span>,
 }
 
 /// Reads a source, to its end and whatever stands in it.

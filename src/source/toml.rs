@@ -38,6 +38,7 @@ pub(super) fn read(source: &Arc<Source>) -> Tree {
         root,
         findings: reader.findings,
         comments: reader.mended.comments,
+        shared: Vec::new(),
     }
 }
 

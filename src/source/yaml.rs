@@ -29,6 +29,7 @@ pub(super) fn read(source: &Arc<Source>) -> Tree {
         copied: Size::default(),
         findings: Vec::new(),
         comments: Vec::new(),
+        shared: Vec::new(),
     };
     reader.run();
     let text = &source.text;
@@ -65,6 +66,7 @@ pub(super) fn read(source: &Arc<Source>) -> Tree {
         root,
         findings: reader.findings,
         comments: reader.comments,
+        shared: reader.shared,
     }
 }
 
@@ -116,6 +118,7 @@ struct Reader<'s> {
     copied: Size,
     findings: Vec<Finding>,
     comments: Vec<Span>,
+    shared: Vec<Span>,
 }
 
 impl Reader<'_> {
@@ -394,6 +397,7 @@ impl Reader<'_> {
             span,
             value: node.value.clone(),
         };
+        self.shared.push(node.span);
         if self.frames.len() + size.height > MAX_DEPTH {
             self.findings.push(too_deep(self.source, span));
             return Err(Stop);

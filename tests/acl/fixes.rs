@@ -97,12 +97,19 @@ fn steps(file: &str) -> (Vec<Step>, String) {
     let mut steps = Vec::new();
     loop {
         let source = Arc::new(Source::new(file, text.as_str(), None).unwrap());
+        // What aliases say again is not repaired.
+        let shared = acl::source::read(&source).shared;
         let findings = disk::checked(disk::load(vec![disk::root(LayerKind::User, source)]));
         let here = |finding: &&acl::finding::Finding| finding.labels[0].source.name == file;
         let mut fixes = findings
             .iter()
             .filter(here)
-            .filter_map(|own| own.fix.as_deref());
+            .filter_map(|own| own.fix.as_deref())
+            .filter(|fix| {
+                !shared
+                    .iter()
+                    .any(|span| span.start < fix.span.end && fix.span.start < span.end)
+            });
         let Some(fix) = fixes.next() else {
             return (steps, text);
         };

@@ -351,8 +351,15 @@ impl Env {
 
     /// The value stays, assignments to it fail or not.
     pub fn freeze(&mut self, name: &str) {
-        if let Some(var) = Rc::make_mut(&mut self.vars).get_mut(name) {
-            var.odd = true;
+        let unseen = Var {
+            value: Value::Unknown,
+            exported: false,
+            odd: true,
+            keyed: false,
+        };
+        match Rc::make_mut(&mut self.vars).get_mut(name) {
+            Some(var) => var.odd = true,
+            None => self.put(name, Some(unseen)),
         }
     }
 

@@ -161,7 +161,7 @@ fn settled(
     let sets = other.sets.iter();
     let sets = sets.filter(|set| set.spaces().contains(&space) && (other.is_same(set) || is_set));
     for set in sets {
-        out.extend(other.rules.hiders(set, entry, keys.as_deref()));
+        out.extend(other.rules.hiders(set, &entry.needs, keys.as_deref()));
     }
     if is_set {
         return out;
@@ -197,7 +197,7 @@ fn settled(
         if alike && says_the_same(rule, entry, by, own, other) {
             match is_twin(rule) {
                 true => out.extend(other.rules.everything().map(whole)),
-                false => out.extend(other.rules.by(by, space, entry, keys.as_deref())),
+                false => out.extend(other.rules.by(by, space, &entry.needs, keys.as_deref())),
             }
         }
     }
