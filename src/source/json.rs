@@ -55,6 +55,7 @@ pub fn read(source: &Arc<Source>) -> Tree {
         root,
         findings: reader.findings,
         comments: Vec::new(),
+        shared: Vec::new(),
     }
 }
 

@@ -465,10 +465,12 @@ fn written(rules: &[Rule]) -> String {
 /// A call that only the new policy lets through, and whether there being none is proved.
 fn besides(old: &Matcher, new: &Matcher) -> (Option<String>, bool) {
     let changes = changed(old, new);
-    let mut loosened = changes.iter().map(|change| &change.fate.loosened);
-    let shown = loosened.clone().find_map(Way::shown);
-    let proved = !loosened.any(Way::may);
-    (shown.map(|moved| moved.witness.to_string()), proved)
+    let ways = || changes.iter().map(|change| &change.fate.loosened);
+    let shown = ways().find_map(|way| match way {
+        Way::Shown(moved) => Some(moved.witness.to_string()),
+        Way::No | Way::Unknown => None,
+    });
+    (shown, ways().all(|way| !matches!(way, Way::Unknown)))
 }
 
 /// Lints about allow rules that let through more than they seem to: what one of them says is told, and what the other is
