@@ -27,7 +27,8 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             let meant = glob.as_literal().and_then(|name| Some((names::only_a_tool(name)?, name)));
             if let Some((canonical, name)) = meant {
                 if let Some(text) = retyped(&source, span, name, canonical) {
-                    finding = finding.fix(span, text, format!("`{name}` becomes `{canonical}`: the entry matched nothing before"));
+                    let opens = if verdict == Verdict::Allow { ", and opens the tool now" } else { "" };
+                    finding = finding.fix(span, text, format!("`{name}` becomes `{canonical}`: the entry matched nothing before{opens}"));
                 }
             }
             found.push(finding);
