@@ -42,7 +42,7 @@ pub(super) static TERMS: Terms = Terms {
     hears,
 };
 
-static TOOLS: &[Tool] = &[
+pub(super) static TOOLS: &[Tool] = &[
     tool(
         "run_shell_command",
         "bash",

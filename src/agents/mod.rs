@@ -4,6 +4,8 @@
 //! [`Reply`] that this agent understands: output, errors and exit code. What cannot be read is refused, with the
 //! agent's event where that is known. One file an agent. No file, environment or clock is looked at here.
 
+#[cfg(feature = "cli")]
+pub mod carry;
 mod claude_code;
 mod codex;
 mod copilot;

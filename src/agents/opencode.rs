@@ -61,7 +61,7 @@ pub(super) static TERMS: Terms = Terms {
     hears,
 };
 
-static TOOLS: &[Tool] = &[
+pub(super) static TOOLS: &[Tool] = &[
     tool(
         "bash",
         "bash",

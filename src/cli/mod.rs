@@ -9,10 +9,12 @@ mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod export;
 mod fix;
 mod given;
 mod grant;
 mod hook;
+mod import;
 mod init;
 mod log;
 mod output;
@@ -120,6 +122,10 @@ enum Command {
     Hook(Box<hook::Options>),
     /// Write a policy, and have the agents in use ask acl before each call
     Init(init::Options),
+    /// Make a policy of the rules in an agent's own settings, and say what became of each
+    Import(import::Options),
+    /// Make an agent's own settings of a policy, and say what became of each rule
+    Export(export::Options),
     /// Run case files: expected verdicts and snapshots of whole decisions
     Test(test::Options),
     /// List the policies in use, in order, and files that look like policies but are not loaded
@@ -178,6 +184,8 @@ pub fn main() -> ExitCode {
             Command::Diff(options) => diff::run(&options),
             Command::Hook(options) => hook::run(&options),
             Command::Init(options) => init::run(&options),
+            Command::Import(options) => import::run(&options),
+            Command::Export(options) => export::run(&options),
             Command::Test(options) => test::run(&options),
             Command::Where(options) => whereabouts::run(&options),
             Command::Trust(options) => trust::trust(&options),

@@ -17,7 +17,7 @@ use crate::policy::Resolution;
 use crate::policy::glob::Fit;
 use crate::policy::patterns::Anchor;
 use crate::policy::rule::{Judges, Verdict};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 /// How many ways a call may go on that are told apart by the words it has.
@@ -282,8 +282,11 @@ impl<'m> Rules<'m> {
                     })
                     .collect();
                 for on in &sets {
-                    let on: Vec<&(By, Rc<Language>)> =
+                    let mut on: Vec<&(By, Rc<Language>)> =
                         all.iter().filter(|(by, _)| on.contains(by)).collect();
+                    // What is written again takes nothing more.
+                    let mut known = HashSet::new();
+                    on.retain(|(_, own)| known.insert(own.automata()));
                     if on.is_empty() {
                         return Answer::No;
                     }

@@ -26,6 +26,11 @@ impl Language {
         self.is.iter().chain(&self.not)
     }
 
+    /// Which automata it is made of: equal patterns share theirs.
+    pub fn automata(&self) -> (Vec<*const Dfa>, usize) {
+        (self.all().map(Rc::as_ptr).collect(), self.is.len())
+    }
+
     /// How many states it walks in.
     pub const fn width(&self) -> usize {
         self.is.len() + self.not.len()

@@ -209,7 +209,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
     let named = |list: &[&str]| list.contains(&name);
     let second = rest.first().and_then(WordPattern::literal);
     if named(names::INTERPRETERS) {
-        let code = second.as_deref().is_some_and(|word| {
+        let code = second.is_some_and(|word| {
             ["-c", "-e", "-r", "-p", "--eval", "--print", "-lc", "-ic", "-"].contains(&word)
         });
         if all || code {
@@ -234,7 +234,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
     }
     let image = names::IMAGES
         .iter()
-        .any(|(program, word)| *program == name && second.as_deref() == Some(*word));
+        .any(|(program, word)| *program == name && second == Some(*word));
     if image && rest.iter().skip(1).all(open) {
         return Some((
             "lets any image run".into(),
@@ -245,7 +245,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
     let forces = |word: &WordPattern| match word {
         WordPattern::Word(glob) => glob
             .as_literal()
-            .is_some_and(|text| text.starts_with('-') && !["--help", "--version"].contains(&&*text)),
+            .is_some_and(|text| text.starts_with('-') && !["--help", "--version"].contains(&text)),
         WordPattern::Any => true,
     };
     let forced = name == "rm" && rest.iter().all(|word| open(word) || forces(word));

@@ -17,7 +17,7 @@ const CODE: &str = "duplicate-rule";
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let rules = room.languages();
     let mut found = Vec::new();
-    let mut seen: HashMap<(usize, usize), Vec<(usize, &Entry<'_>)>> = HashMap::new();
+    let mut seen: HashMap<(usize, u64), Vec<(usize, &Entry<'_>)>> = HashMap::new();
     for (at, entry) in rules.entries().iter().enumerate() {
         if room.is_ordered(entry.compiled) || entry.written.patterns.is_empty() {
             continue;
@@ -75,9 +75,11 @@ fn dropped(room: &Room<'_>, finding: Finding, text: &str, span: Span) -> Finding
 }
 
 /// What two texts share that take the same: how many alternatives, and which letters however ordered.
-fn key(text: &Written<'_>) -> (usize, usize) {
+fn key(text: &Written<'_>) -> (usize, u64) {
     let letters = text.text.chars().filter(|c| c.is_alphanumeric());
-    let sum = letters.fold(0usize, |sum, c| sum.wrapping_add((c as usize).wrapping_mul(c as usize)));
+    // Far apart for each letter: sums of others must not meet by chance.
+    let mixed = |c: char| (c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_pow(3);
+    let sum = letters.fold(0u64, |sum, c| sum.wrapping_add(mixed(c)));
     (text.patterns.len(), sum)
 }
 

@@ -33,7 +33,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             // A pattern may say something of a tool that the other layer does not list.
             let [name] = entry.names.as_slice() else { continue };
             let Some(tool) = name.as_literal() else { continue };
-            let stricter = others.iter().filter_map(|other| tier(other, &tool));
+            let stricter = others.iter().filter_map(|other| tier(other, tool));
             let what = format!("the tier of `{}`", patterns::spell(name));
             found.extend(weaker(own, &what, entry.verdict, entry.span, stricter));
         }
@@ -96,7 +96,7 @@ fn tier(layer: &Layer, tool: &str) -> Option<(Verdict, Place)> {
     layer.files.iter().find_map(|file| {
         let named = file.tiers.iter().filter(|entry| {
             let mut names = entry.names.iter();
-            names.any(|name| name.as_literal().as_deref() == Some(tool))
+            names.any(|name| name.as_literal() == Some(tool))
         });
         let strictest = named.max_by_key(|entry| entry.verdict)?;
         Some((strictest.verdict, place(file, strictest.span)))

@@ -7,20 +7,24 @@ use super::room::{Pattern, retyped, written};
 use crate::call::shell;
 use crate::finding::Finding;
 use crate::language;
-use crate::matcher::commands;
+use crate::matcher::commands::{self, Spelled};
 use crate::matcher::located::Frame;
 use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
 use crate::policy::patterns::{CommandPattern, WordPattern};
-use crate::policy::rule::{Rule, Verdict};
+use crate::policy::rule::{Judges, Rule, Verdict};
+use std::collections::BTreeMap;
 
 const CODE: &str = "missing-bare-form";
 
 /// Looks at command rules that close something.
 pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (rule, _) in room.command_rules() {
-        if rule.action == Verdict::Allow {
+    // Of rules that are always on all of one verdict leave the same open.
+    let mut known: BTreeMap<(Verdict, String), bool> = BTreeMap::new();
+    for (rule, commands) in room.command_rules() {
+        // An exact rule says how many words it means: without its star it would mean fewer.
+        if rule.action == Verdict::Allow || commands.exact {
             continue;
         }
         for own in written(rule) {
@@ -33,7 +37,16 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
                 })
                 .collect();
             let Some(bare) = bare else { continue };
-            let open = bare.iter().any(|bare| !closed(room, rule, bare));
+            let open = bare.iter().any(|bare| {
+                let line = language::sample(bare, |_| true);
+                match is_free(rule) {
+                    true => {
+                        let known = known.entry((rule.action, line.clone()));
+                        !*known.or_insert_with(|| closed(room, rule, &line))
+                    }
+                    false => !closed(room, rule, &line),
+                }
+            });
             let Some(shown) = bare.first().filter(|_| open).map(shown) else {
                 continue;
             };
@@ -76,21 +89,30 @@ fn bare(command: &CommandPattern) -> Option<CommandPattern> {
 }
 
 /// Whether some rule at least as strict takes the bare command, as the matcher sees it.
-fn closed(room: &Room<'_>, rule: &Rule, bare: &CommandPattern) -> bool {
-    let line = language::sample(bare, |_| true);
-    let accesses = shell::accesses(&line, &shell::Scene::default());
+fn closed(room: &Room<'_>, rule: &Rule, line: &str) -> bool {
+    let accesses = shell::accesses(line, &shell::Scene::default());
     let frame = Frame::default();
-    room.command_rules().any(|(other, own)| {
-        let free = other.tools.is_empty()
-            && other.args.is_empty()
-            && other.when.is_empty()
-            && other.unless.is_empty();
-        other.action >= rule.action
-            && (free || std::ptr::eq(other, rule))
-            && (0..accesses.len()).any(|at| {
-                commands::fit(own, &accesses, at, Stance::Tightens, &frame).fit == Fit::Must
-            })
-    })
+    let spelled = (0..accesses.len()).filter_map(|at| Spelled::of(&accesses, at));
+    let takes = |spelled: &Spelled<'_>, at: usize| {
+        let other = room.matcher.rules.get(at).map(|own| &own.rule);
+        other.is_some_and(|other| match &other.judges {
+            Judges::Commands(own) => {
+                other.action >= rule.action
+                    && (is_free(other) || std::ptr::eq(other, rule))
+                    && commands::fit_spelled(own, spelled, Stance::Tightens, &frame).fit == Fit::Must
+            }
+            _ => false,
+        })
+    };
+    let mut closing = spelled.filter(|spelled| {
+        let near = room.matcher.command_rules().candidates(spelled);
+        near.into_iter().any(|at| takes(spelled, at))
+    });
+    closing.next().is_some()
+}
+
+fn is_free(rule: &Rule) -> bool {
+    rule.tools.is_empty() && rule.args.is_empty() && rule.when.is_empty() && rule.unless.is_empty()
 }
 
 fn shown(command: &CommandPattern) -> String {

@@ -9,6 +9,7 @@ use crate::call::tools::Holds;
 use crate::finding::Finding;
 use crate::language::{self, Entry, Hidden, Rules};
 pub use crate::language::{Pattern, Written, written};
+use crate::matcher::quick::HashMap;
 use crate::matcher::{Compiled, Matcher};
 use crate::policy::File;
 use crate::policy::Resolution;
@@ -27,6 +28,8 @@ pub struct Room<'m> {
     pub matcher: &'m Matcher,
     /// All suppressions of all files.
     pub suppressions: Vec<Suppression>,
+    /// Which of them are about a line of a file.
+    about: HashMap<(*const Source, usize), Vec<usize>>,
     /// The keys of the rules that cases decide by, as far as somebody found out.
     pub decided: &'m BTreeSet<String>,
     trees: Vec<(Arc<Source>, Tree)>,
@@ -52,10 +55,19 @@ impl<'m> Room<'m> {
     /// Opens the room.
     pub fn new(matcher: &'m Matcher, decided: &'m BTreeSet<String>) -> Self {
         let files = || matcher.policy.layers.iter().flat_map(|layer| &layer.files);
+        let suppressions: Vec<Suppression> = files().flat_map(suppressions::read).collect();
+        let mut about: HashMap<_, Vec<usize>> = HashMap::default();
+        for (at, own) in suppressions.iter().enumerate() {
+            for line in [Some(own.line), own.below].into_iter().flatten() {
+                let here = (Arc::as_ptr(&own.source), line);
+                about.entry(here).or_default().push(at);
+            }
+        }
         Self {
             matcher,
             decided,
-            suppressions: files().flat_map(suppressions::read).collect(),
+            suppressions,
+            about,
             trees: files()
                 .map(|file| (Arc::clone(&file.source), source::read(&file.source)))
                 .collect(),
@@ -325,10 +337,10 @@ impl<'m> Room<'m> {
         let label = finding.labels.first()?;
         let (line, _) = label.source.line_column(label.span.start);
         let mut kept = None;
-        for own in &self.suppressions {
-            let here = Arc::ptr_eq(&own.source, &label.source)
-                && (own.line == line || own.below == Some(line));
-            let mut codes = own.codes.iter().filter(|_| here);
+        let about = self.about.get(&(Arc::as_ptr(&label.source), line));
+        let about = about.into_iter().flatten();
+        for own in about.filter_map(|at| self.suppressions.get(*at)) {
+            let mut codes = own.codes.iter();
             if let Some((_, used)) = codes.find(|(code, _)| code == finding.code) {
                 used.set(true);
                 kept.get_or_insert_with(|| own.reason.clone());

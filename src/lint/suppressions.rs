@@ -32,8 +32,12 @@ pub fn read(file: &File) -> Vec<Suppression> {
         let text = source.line(number).of(&source.text);
         text.trim_start().starts_with('#')
     };
-    file.comments
+    // From the end, so that of many comments in a row each looks at the next one only.
+    let mut known = (usize::MAX, 0);
+    let mut found: Vec<Suppression> = file
+        .comments
         .iter()
+        .rev()
         .filter_map(|span| {
             let body = span.of(&source.text).trim_start_matches('#').trim();
             let rest = body.strip_prefix("acl:")?.trim_start();
@@ -42,9 +46,13 @@ pub fn read(file: &File) -> Vec<Suppression> {
             let (line, _) = source.line_column(span.start);
             let below = own_line(line).then(|| {
                 let mut next = line + 1;
-                while own_line(next) {
+                while own_line(next) && next != known.0 {
                     next += 1;
                 }
+                if next == known.0 {
+                    next = known.1;
+                }
+                known = (line, next);
                 next
             });
             Some(Suppression {
@@ -59,5 +67,7 @@ pub fn read(file: &File) -> Vec<Suppression> {
                 below,
             })
         })
-        .collect()
+        .collect();
+    found.reverse();
+    found
 }

@@ -47,7 +47,7 @@ fn declared(room: &Room<'_>, rule: &Rule) -> Option<Vec<String>> {
     }
     let mut out = Vec::new();
     for glob in &rule.tools {
-        let tool = room.matcher.declaration(&glob.as_literal()?)?;
+        let tool = room.matcher.declaration(glob.as_literal()?)?;
         out.extend(tool.arguments.iter().map(|argument| {
             let end = argument.path.find(['.', '[']).unwrap_or(argument.path.len());
             argument.path.get(..end).unwrap_or_default().to_owned()

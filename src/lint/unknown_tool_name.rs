@@ -14,7 +14,7 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (glob, verdict, source, span) in room.tool_patterns() {
         let wrong = match glob.as_literal() {
-            Some(name) => fault(room, &name),
+            Some(name) => fault(room, name),
             None => other_server(&patterns::spell(&glob)),
         };
         if let Some((message, help)) = wrong {
@@ -24,10 +24,11 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
             if verdict == Verdict::Deny {
                 finding.severity = Severity::Deny;
             }
-            let meant = glob.as_literal().and_then(|name| Some((names::only_a_tool(&name)?, name)));
+            let meant = glob.as_literal().and_then(|name| Some((names::only_a_tool(name)?, name)));
             if let Some((canonical, name)) = meant {
-                if let Some(text) = retyped(&source, span, &name, canonical) {
-                    finding = finding.fix(span, text, format!("`{name}` becomes `{canonical}`: the entry matched nothing before"));
+                if let Some(text) = retyped(&source, span, name, canonical) {
+                    let opens = if verdict == Verdict::Allow { ", and opens the tool now" } else { "" };
+                    finding = finding.fix(span, text, format!("`{name}` becomes `{canonical}`: the entry matched nothing before{opens}"));
                 }
             }
             found.push(finding);

@@ -858,10 +858,10 @@ impl Checker<'_> {
         let message = format!("{at} has no key `{name}`");
         // A key that stands in several places, as in headers, is one table only as long as all say the same.
         let text = &self.source.text;
-        let once = text.match_indices(name).count() == 1;
+        let once = || text.match_indices(name).nth(1).is_none();
         let meant = near::only(name, keys.iter().map(|key| key.name));
         let fix = meant
-            .filter(|meant| once && table.get(meant).is_none())
+            .filter(|meant| once() && table.get(meant).is_none())
             .map(|meant| Fix {
                 span: key.span,
                 text: meant.to_owned(),

@@ -109,6 +109,7 @@ pub fn tool_names(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
     if text.trim().is_empty() {
         return Err(("an empty name matches no tool".into(), None));
     }
+    no_nul(text, "a tool's name")?;
     Glob::parse(text).map_err(|why| (why, None))
 }
 
@@ -204,6 +205,7 @@ type Read = (Vec<(String, Glob)>, Vec<Vec<WordPattern>>);
 
 /// Reads any pattern.
 fn any_words(text: &str) -> Result<Read, (String, Option<String>)> {
+    no_nul(text, "a command")?;
     let mut words = split_words(text)?;
     let mut assignments = Vec::new();
     while let Some((name, value)) = words.first().and_then(assignment) {
@@ -251,6 +253,14 @@ fn program_path(words: &[WordPattern]) -> Vec<PathPattern> {
     match words.first() {
         Some(WordPattern::Word(glob)) if glob.holds('/') => paths(&spell(glob)).unwrap_or_default(),
         _ => Vec::new(),
+    }
+}
+
+/// Refuses NUL, which no argument of a program holds, and so nothing that is compared with a pattern.
+fn no_nul(text: &str, what: &str) -> Result<(), (String, Option<String>)> {
+    match text.contains('\0') {
+        true => Err((format!("{what} cannot contain NUL"), None)),
+        false => Ok(()),
     }
 }
 
@@ -376,6 +386,7 @@ fn assignment(word: &Marked) -> Option<(String, Marked)> {
 
 /// Reads the alternatives of a `with` or `without` entry: `-f|--force|+*`.
 pub fn option_words(text: &str) -> Result<Vec<Glob>, (String, Option<String>)> {
+    no_nul(text, "an option")?;
     let mut out = Vec::new();
     for part in text.split('|') {
         if part.is_empty() {
@@ -397,9 +408,7 @@ pub fn paths(text: &str) -> Result<Vec<PathPattern>, (String, Option<String>)> {
     if text.is_empty() {
         return Err(("an empty pattern matches no path".into(), None));
     }
-    if text.contains('\0') {
-        return Err(("a path cannot contain NUL".into(), None));
-    }
+    no_nul(text, "a path")?;
     if let Some(rest) = text.strip_prefix('!') {
         return Err((
             "a pattern that takes paths out again with `!` is not supported".into(),

@@ -4,6 +4,8 @@
 //! TOML and YAML give the same tree. The only user of the two parsers.
 //! Refuses: bytes that are not UTF-8, duplicate keys, alias bombs, nesting beyond [`MAX_DEPTH`].
 
+#[cfg(feature = "cli")]
+pub mod json;
 mod mend;
 mod remove;
 mod toml;

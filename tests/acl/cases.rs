@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-fn case_files() -> Vec<String> {
+pub fn case_files() -> Vec<String> {
     let mut files = disk::files("policies", |name| name.contains(".cases."));
     files.extend(disk::files("tests/decisions", |name| {
         name.contains(".cases.")
@@ -17,7 +17,7 @@ fn case_files() -> Vec<String> {
     files
 }
 
-fn read(file: &str) -> Vec<Case> {
+pub fn read(file: &str) -> Vec<Case> {
     let bytes = std::fs::read(file).unwrap();
     let source = Arc::new(Source::new(file, bytes, None).unwrap());
     match cases::read(&source) {
@@ -38,7 +38,7 @@ fn policies(file: &str, under: &Under) -> Vec<String> {
     }
 }
 
-fn matcher(file: &str, under: &Under) -> Matcher {
+pub fn matcher(file: &str, under: &Under) -> Matcher {
     let roots = under
         .roots(|name| match name.starts_with("acl:") {
             true => disk::source(name),

@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+mod carry;
 mod cases;
 mod corpus;
 #[cfg(unix)]

@@ -162,6 +162,9 @@ impl Reader<'_> {
                 self.at += 1;
                 return Ok(out);
             }
+            if self.peek().is_none() {
+                return Err(self.wrong("it ends too early"));
+            }
             if out.last().is_some_and(|last| last.comma.is_none()) {
                 return Err(self.wrong("a comma or the end of the list is missing"));
             }

@@ -8,7 +8,7 @@ use super::super::{Stop, policies};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode};
 use crate::decision::{Basis, Decision, Judged, decide};
-use crate::language::{Fate, changed};
+use crate::language::{Way, changed};
 use crate::lint::{self, Levels};
 use crate::matcher::Matcher;
 use crate::policy::Root;
@@ -465,12 +465,12 @@ fn written(rules: &[Rule]) -> String {
 /// A call that only the new policy lets through, and whether there being none is proved.
 fn besides(old: &Matcher, new: &Matcher) -> (Option<String>, bool) {
     let changes = changed(old, new);
-    let shown = changes.iter().find_map(|change| match &change.fate {
-        Fate::Moved(moved) if moved.loosened() => Some(moved.witness.to_string()),
-        _ => None,
+    let ways = || changes.iter().map(|change| &change.fate.loosened);
+    let shown = ways().find_map(|way| match way {
+        Way::Shown(moved) => Some(moved.witness.to_string()),
+        Way::No | Way::Unknown => None,
     });
-    let known = |fate: &Fate| !matches!(fate, Fate::Unknown);
-    (shown, changes.iter().all(|change| known(&change.fate)))
+    (shown, ways().all(|way| !matches!(way, Way::Unknown)))
 }
 
 /// Lints about allow rules that let through more than they seem to: what one of them says is told, and what the other is

@@ -1,0 +1,321 @@
+//! What becomes of one rule of an agent: entries of a policy, and what is to be said of them.
+//!
+//! In: a rule's text in the agent's spelling. Out: a [`Made`]. What cannot be said exactly is said more strictly: an allow
+//! is left out, a question or a refusal goes to the words in front of the trouble, or to the whole tool.
+
+use super::draft::{Draft, Entry, What};
+use super::stars::{self, Trouble, Words};
+use crate::agents::carry::{Fidelity, Line, Report};
+use crate::agents::tools::Tool;
+use crate::matcher::Matcher;
+use crate::policy::glob::Glob;
+use crate::policy::rule::Verdict;
+use crate::policy::{LayerKind, Root, load, patterns};
+use crate::source::{Format, Source, Span};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What becomes of one rule.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub entries: Vec<Entry>,
+    pub fidelity: Fidelity,
+    pub says: Vec<String>,
+}
+
+impl Made {
+    pub(super) fn full(entries: impl IntoIterator<Item = Entry>) -> Self {
+        Self {
+            entries: entries.into_iter().collect(),
+            fidelity: Fidelity::Full,
+            says: Vec::new(),
+        }
+    }
+
+    pub(super) fn not(why: impl Into<String>) -> Self {
+        Self {
+            entries: Vec::new(),
+            fidelity: Fidelity::Not,
+            says: vec![why.into()],
+        }
+    }
+
+    /// The agent never looks at it: a refusal or a question is carried as it was meant.
+    pub(super) fn dead(why: impl Into<String>, meant: Option<Self>) -> Self {
+        let meant = meant.unwrap_or_else(|| Self::full([]));
+        let tightens = |entry: &Entry| entry.verdict != Verdict::Allow;
+        let entries: Vec<Entry> = meant.entries.into_iter().filter(tightens).collect();
+        let mut says = vec![why.into()];
+        if !entries.is_empty() {
+            says.push("here it holds as it was meant".to_owned());
+            says.extend(meant.says);
+        }
+        Self {
+            entries,
+            fidelity: Fidelity::Dead,
+            says,
+        }
+    }
+
+    /// The same, with what differs.
+    pub(super) fn but(mut self, why: impl Into<String>) -> Self {
+        if self.fidelity == Fidelity::Full {
+            self.fidelity = Fidelity::Partial;
+        }
+        self.says.push(why.into());
+        self
+    }
+
+    /// The same, with something that makes no difference.
+    pub(super) fn said(mut self, what: impl Into<String>) -> Self {
+        self.says.push(what.into());
+        self
+    }
+
+    /// The same entries, changed.
+    pub(super) fn each(mut self, change: impl Fn(&mut Entry)) -> Self {
+        self.entries.iter_mut().for_each(change);
+        self
+    }
+
+    /// Writes it down.
+    pub(super) fn record(
+        self,
+        line: usize,
+        rule: String,
+        source: &Source,
+        draft: &mut Draft,
+        report: &mut Report,
+    ) {
+        let name = source.name.rsplit('/').next().unwrap_or_default();
+        let from = format!("{name}:{line}: {rule}");
+        let says = self.says.join("; ");
+        if self.entries.is_empty() && matches!(self.fidelity, Fidelity::Dead | Fidelity::Not) {
+            draft
+                .left_out
+                .push(format!("{from} ({}: {says})", self.fidelity.name()));
+        }
+        let becomes = self.entries.into_iter().map(|entry| {
+            draft.add(Entry {
+                from: from.clone(),
+                ..entry
+            })
+        });
+        let becomes = becomes.collect();
+        report.lines.push(Line {
+            at: line.to_string(),
+            rule,
+            fidelity: self.fidelity,
+            says,
+            becomes,
+        });
+    }
+}
+
+/// Where order decides: a question that reaches further than the agent's must not stand before a refusal.
+pub(super) fn refusals_first(all: &mut [(usize, String, Made)]) {
+    let verdict = |made: &Made| made.entries.first().map(|entry| entry.verdict);
+    let wide = |(_, _, made): &(usize, String, Made)| {
+        verdict(made) == Some(Verdict::Ask)
+            && matches!(made.fidelity, Fidelity::Partial | Fidelity::Dead)
+    };
+    let first = all.iter().position(wide).unwrap_or(all.len());
+    if let Some(tail) = all.get_mut(first..) {
+        tail.sort_by_key(|(_, _, made)| verdict(made) != Some(Verdict::Deny));
+    }
+}
+
+/// acl's names of the tools that an agent's pattern of names stands for; an allow reaches no tool by way of another.
+pub(super) fn names(tools: &[Tool], name: &str, prefix: &str, verdict: Verdict) -> Vec<String> {
+    let mut names = mcp(name, prefix);
+    if verdict != Verdict::Allow {
+        let globs = Glob::parse(name).unwrap_or_default();
+        let fits = |tool: &&Tool| {
+            globs
+                .iter()
+                .any(|glob| glob.matches_text(tool.native, false))
+        };
+        names.extend(
+            tools
+                .iter()
+                .filter(fits)
+                .map(|tool| tool.canonical.to_owned()),
+        );
+        names.dedup();
+    }
+    names
+}
+
+/// The line of a place in a file.
+pub(super) fn line(source: &Source, span: Span) -> usize {
+    source.line_column(span.start).0
+}
+
+/// A tool as such: an allow is its tier, a refusal too; a question is a rule, which no other rule lifts.
+pub(super) fn tool(verdict: Verdict, names: &[&str], ordered: bool) -> Made {
+    Made::full(names.iter().map(|name| match verdict {
+        Verdict::Allow | Verdict::Deny if !ordered => {
+            Entry::new(verdict, What::Tier((*name).to_owned()))
+        }
+        _ => Entry::new(verdict, What::Tool).through(&[name]),
+    }))
+}
+
+/// A rule about command lines. `one`: `?` stands for any character.
+pub(super) fn commands(verdict: Verdict, text: &str, one: bool, ordered: bool) -> Made {
+    let read = stars::commands(text, one).and_then(|words| match matches(&words) {
+        true => Ok(words),
+        false => Err(Trouble {
+            why: "acl reads these words otherwise".into(),
+            before: None,
+            several: false,
+        }),
+    });
+    let trouble = match read {
+        Ok(words) => {
+            let mut entry = Entry::new(verdict, What::Commands(words.patterns));
+            entry.exact = words.exact;
+            return Made::full([entry]);
+        }
+        Err(trouble) => trouble,
+    };
+    let Trouble {
+        why,
+        before,
+        several,
+    } = trouble;
+    if verdict == Verdict::Allow {
+        return Made::not(format!("{why}: it is left to the tier, which asks"));
+    }
+    // What the agent never sees as one text it never refuses either.
+    let verdict = if several { Verdict::Ask } else { verdict };
+    match before {
+        Some(before) => {
+            let says = format!("{why}: `{before}` as a whole is {}", done(verdict));
+            Made::full([Entry::new(verdict, What::Commands(vec![before]))]).but(says)
+        }
+        None => tool(verdict, &["bash"], ordered)
+            .but(format!("{why}: every command line is {}", done(verdict))),
+    }
+}
+
+/// `asked about`, `denied`.
+pub(super) const fn done(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow => "allowed",
+        Verdict::Ask => "asked about",
+        Verdict::Deny => "denied",
+    }
+}
+
+/// Whether the patterns match a line that the agent's text does: what acl skips in front of a command may be its words.
+fn matches(words: &Words) -> bool {
+    let list: Vec<String> = words
+        .patterns
+        .iter()
+        .map(|own| super::draft::quoted(own))
+        .collect();
+    let mut text = String::from("version = 1\n[[commands.deny]]\n");
+    let sample = super::draft::quoted(&words.sample);
+    let _ = write!(
+        text,
+        "match = [{}]\nexact = {}\nexamples = {{ match = [{sample}] }}\n",
+        list.join(", "),
+        words.exact
+    );
+    holds(text)
+}
+
+/// Whether a pattern of literal words matches them.
+pub(super) fn matches_itself(pattern: &str) -> bool {
+    matches(&Words {
+        patterns: vec![pattern.to_owned()],
+        exact: false,
+        sample: pattern.to_owned(),
+    })
+}
+
+/// Whether an entry's examples hold.
+pub(super) fn holds_alone(entry: &Entry) -> bool {
+    let mut draft = Draft::default();
+    draft.add(entry.clone());
+    holds(draft.text())
+}
+
+/// Whether a policy loads, and its examples hold.
+fn holds(text: String) -> bool {
+    let Ok(source) = Source::new("made.toml", text, Some(Format::Toml)) else {
+        return false;
+    };
+    let root = Root {
+        kind: LayerKind::User,
+        source: Arc::new(source),
+        folder: None,
+        trusted: true,
+    };
+    match load(vec![root], &|name, _| {
+        Err(format!("`{name}` is not to be read"))
+    }) {
+        Ok(policy) => Matcher::compile(policy).check_examples().is_empty(),
+        Err(_) => false,
+    }
+}
+
+/// A rule about paths, in patterns of the policy language; through these tools where it allows.
+pub(super) fn paths(verdict: Verdict, what: What, tools: &[&str], ordered: bool) -> Made {
+    let (What::Reads(texts) | What::Writes(texts)) = &what else {
+        return Made::not("it names no path");
+    };
+    let wrong = texts.iter().find_map(|text| patterns::paths(text).err());
+    if let Some((why, _)) = wrong {
+        return match verdict {
+            Verdict::Allow => Made::not(why),
+            _ => tool(verdict, tools, ordered)
+                .but(format!("{why}: all of the tool is {}", done(verdict))),
+        };
+    }
+    let entry = Entry::new(verdict, what);
+    Made::full([match verdict {
+        // Where order decides, a question for other tools too could stand before a refusal of theirs.
+        Verdict::Ask if ordered => entry.through(tools),
+        Verdict::Allow => entry.through(tools),
+        _ => entry,
+    }])
+}
+
+/// A rule about the host of a fetched page.
+pub(super) fn host(verdict: Verdict, text: &str, ordered: bool) -> Made {
+    match patterns::host(text) {
+        Ok(_) => {
+            let entry = Entry::new(verdict, What::Hosts(vec![text.to_owned()]));
+            Made::full([match verdict {
+                Verdict::Ask if ordered => entry.through(&["fetch"]),
+                Verdict::Allow => entry.through(&["fetch"]),
+                _ => entry,
+            }])
+        }
+        Err((why, _)) if verdict == Verdict::Allow => Made::not(why),
+        Err((why, _)) => tool(verdict, &["fetch"], ordered)
+            .but(format!("{why}: every fetch is {}", done(verdict))),
+    }
+}
+
+/// The names of an MCP tool that an agent calls `server_tool`: it does not tell where the server's name ends.
+fn mcp(name: &str, prefix: &str) -> Vec<String> {
+    if name.starts_with("mcp__") {
+        return vec![name.to_owned()];
+    }
+    let Some(rest) = name.strip_prefix(prefix).filter(|rest| rest.contains('_')) else {
+        return vec![name.to_owned()];
+    };
+    let ends = rest.match_indices('_').map(|(at, _)| rest.split_at(at));
+    let of = |(server, tool): (&str, &str)| {
+        let tool = tool.trim_start_matches('_');
+        (!server.is_empty() && !tool.is_empty()).then(|| format!("mcp__{server}__{tool}"))
+    };
+    let mut names: Vec<String> = ends.take(16).filter_map(of).collect();
+    names.dedup();
+    // It may be a tool of another kind.
+    names.push(name.to_owned());
+    names
+}

@@ -1,0 +1,419 @@
+//! opencode: `permission` of `opencode.json` or `opencode.jsonc`.
+//!
+//! Of all patterns that match the last one counts; so the policy made of them goes by order, the last first. `*` stands
+//! for any characters, `?` for one. What the file does not name opencode lets pass, nearly all of it; here it asks.
+
+use super::draft::{Draft, Entry, What, quoted};
+use super::made::{self, Made};
+use super::stars;
+use crate::agents::carry::{Carried, Fidelity, Report};
+use crate::agents::opencode::TOOLS;
+use crate::finding::Finding;
+use crate::policy::rule::Verdict;
+use crate::source::{self, Node, Source, Table};
+use std::sync::Arc;
+
+const NOTES: &[&str] = &[
+    "opencode lets pass what its file does not name; here it asks until a rule or a tier allows it",
+    "the last pattern that matches counts there, the first rule that matches here: the rules stand in the other order",
+    "acl judges what a command does, however it is spelled; opencode compares texts",
+    "a refusal of a path or host holds here for every tool, also for command lines",
+];
+
+/// The fact by which the host tells opencode's own agent.
+const AGENT: &str = "opencode_agent";
+
+/// A pattern on its way, in the order of the file.
+struct Native<'t> {
+    /// The permission it stands under.
+    key: &'t str,
+    pattern: &'t str,
+    verdict: Verdict,
+    line: usize,
+    shown: String,
+    /// Only for this agent.
+    agent: Option<&'t str>,
+}
+
+pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, Vec<Finding>> {
+    let tree = source::json::read(source);
+    let mut reader = Reader {
+        source,
+        findings: tree.findings,
+        natives: Vec::new(),
+        others: Vec::new(),
+    };
+    let empty = Table::default();
+    let root = tree.root.value.as_table().unwrap_or(&empty);
+    reader.scope(root, None);
+    for (agent, node) in named(root, "agent").into_iter().chain(named(root, "mode")) {
+        if let Some(table) = node.value.as_table() {
+            reader.scope(table, Some(agent));
+        }
+    }
+    if !reader.findings.is_empty() {
+        return Err(reader.findings);
+    }
+    let mut draft = Draft {
+        head: vec![
+            format!("Made by `acl import opencode` from {}.", source.name),
+            "Every entry names the rule it comes from; what differs is in the report of the import.".to_owned(),
+        ],
+        ordered: true,
+        passes: vec!["own"],
+        ..Draft::default()
+    };
+    let mut report = Report::default();
+    let natives = &reader.natives;
+    // Permissions are asked apart: what is said of paths and hosts must not stand behind what is said of a tool.
+    let mut order: Vec<(usize, &Native<'_>)> = natives.iter().enumerate().rev().collect();
+    order.sort_by_key(|(_, own)| own.rank());
+    let mut all = Vec::new();
+    for (at, own) in order {
+        let later = natives.iter().skip(at + 1).find(|later| later.hides(own));
+        let mut made = match later {
+            Some(later) => Made::dead(
+                format!(
+                    "the last that matches counts, and line {} matches all that this does",
+                    later.line
+                ),
+                None,
+            ),
+            None => own.made(&mut draft),
+        };
+        if let Some(agent) = own.agent.filter(|_| !made.entries.is_empty()) {
+            if !draft.facts.iter().any(|(name, _)| name == AGENT) {
+                draft.facts.push((
+                    AGENT.to_owned(),
+                    "the agent of opencode that makes the call".to_owned(),
+                ));
+            }
+            made = made
+                .each(|entry| entry.when = vec![(AGENT.to_owned(), quoted(agent))])
+                .but(format!(
+                    "where the host does not tell the fact `{AGENT}`, {}",
+                    match own.verdict {
+                        Verdict::Allow => "it is off",
+                        _ => "it holds for every agent",
+                    }
+                ));
+        }
+        all.push((own.line, own.shown.clone(), made));
+    }
+    made::refusals_first(&mut all);
+    for (line, shown, made) in all.into_iter().chain(reader.others) {
+        made.record(line, shown, source, &mut draft, &mut report);
+    }
+    report
+        .lines
+        .sort_by_key(|line| line.at.parse::<usize>().unwrap_or_default());
+    report.notes = NOTES.iter().map(|note| (*note).to_owned()).collect();
+    Ok(Carried {
+        text: draft.text(),
+        report,
+    })
+}
+
+/// The tables by name under a key.
+fn named<'t>(root: &'t Table, key: &str) -> Vec<(&'t str, &'t Node)> {
+    let table = root.get(key).and_then(|node| node.value.as_table());
+    let entries = table
+        .map(|table| table.entries.as_slice())
+        .unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| (entry.key.name.as_str(), &entry.value))
+        .collect()
+}
+
+struct Reader<'t> {
+    source: &'t Arc<Source>,
+    findings: Vec<Finding>,
+    natives: Vec<Native<'t>>,
+    others: Vec<(usize, String, Made)>,
+}
+
+impl<'t> Reader<'t> {
+    fn wrong(&mut self, why: String, node: &Node) {
+        self.findings
+            .push(Finding::error("wrong-type", why, self.source, node.span));
+    }
+
+    /// `tools` and `permission` of the file, or of one agent.
+    fn scope(&mut self, table: &'t Table, agent: Option<&'t str>) {
+        // The older form: switched off is refused.
+        for (tool, node) in named(table, "tools") {
+            let verdict = match node.value {
+                source::Value::Bool(true) => None,
+                source::Value::Bool(false) => Some(Verdict::Deny),
+                _ => {
+                    self.wrong(format!("`tools.{tool}` is true or false"), node);
+                    continue;
+                }
+            };
+            let line = made::line(self.source, node.span);
+            let shown = format!(
+                "{}tools.{tool}: {}",
+                prefix(agent),
+                node.span.of(&self.source.text)
+            );
+            match verdict {
+                Some(verdict) => self.natives.push(Native {
+                    key: tool,
+                    pattern: "*",
+                    verdict,
+                    line,
+                    shown,
+                    agent,
+                }),
+                None => {
+                    let made =
+                        Made::not("what is switched on there is left to the tier, which asks");
+                    self.others.push((line, shown, made));
+                }
+            }
+        }
+        let Some(node) = table.get("permission") else {
+            return;
+        };
+        if let Some(verdict) = node.value.as_text() {
+            return self.one("*", "*", verdict, node, agent, String::new());
+        }
+        let Some(permission) = node.value.as_table() else {
+            return self.wrong(
+                format!("`permission` is {}, not a table", node.value.kind()),
+                node,
+            );
+        };
+        for entry in &permission.entries {
+            let key = entry.key.name.as_str();
+            match (&entry.value.value, entry.value.value.as_text()) {
+                (_, Some(verdict)) => {
+                    self.one(key, "*", verdict, &entry.value, agent, key.to_owned())
+                }
+                (source::Value::Table(patterns), _) => {
+                    for own in &patterns.entries {
+                        let pattern = own.key.name.as_str();
+                        let shown = format!("{key}: {}", quoted(pattern));
+                        match own.value.value.as_text() {
+                            Some(verdict) => {
+                                self.one(key, pattern, verdict, &own.value, agent, shown)
+                            }
+                            None => self.wrong(
+                                format!("`{pattern}` is `allow`, `ask` or `deny`"),
+                                &own.value,
+                            ),
+                        }
+                    }
+                }
+                _ => self.wrong(
+                    format!(
+                        "`{key}` is `allow`, `ask` or `deny`, or patterns with one of these each"
+                    ),
+                    &entry.value,
+                ),
+            }
+        }
+    }
+
+    fn one(
+        &mut self,
+        key: &'t str,
+        pattern: &'t str,
+        verdict: &str,
+        node: &Node,
+        agent: Option<&'t str>,
+        shown: String,
+    ) {
+        match Verdict::parse(verdict).filter(|own| own.name() == verdict) {
+            Some(own) => self.natives.push(Native {
+                key,
+                pattern,
+                verdict: own,
+                line: made::line(self.source, node.span),
+                shown: format!(
+                    "{}{shown}{}{own}",
+                    prefix(agent),
+                    if shown.is_empty() { "" } else { ": " }
+                ),
+                agent,
+            }),
+            None => self.wrong(
+                format!("`{verdict}` is none of `allow`, `ask` and `deny`"),
+                node,
+            ),
+        }
+    }
+}
+
+fn prefix(agent: Option<&str>) -> String {
+    agent.map_or_else(String::new, |agent| format!("agent.{agent}: "))
+}
+
+impl Native<'_> {
+    /// Whether this one, where it comes later, leaves nothing to the other.
+    fn hides(&self, other: &Self) -> bool {
+        let key = self.key == other.key || self.key == "*";
+        let agent = self.agent.is_none() || self.agent == other.agent;
+        key && agent && (self.pattern == "*" || self.pattern == other.pattern) && !other.special()
+    }
+
+    /// What stands first.
+    fn rank(&self) -> usize {
+        match self.key {
+            "*" => 3,
+            // Part of what `edit` is here.
+            "write" | "patch" | "multiedit" => 0,
+            "external_directory" | "webfetch" | "read" | "edit" | "glob" | "grep" | "list" => 1,
+            key if key.contains('*') => 1,
+            _ => 2,
+        }
+    }
+
+    /// It is asked besides what the tool itself asks.
+    fn special(&self) -> bool {
+        ["external_directory", "doom_loop"].contains(&self.key)
+    }
+
+    fn made(&self, draft: &mut Draft) -> Made {
+        let (verdict, pattern) = (self.verdict, self.pattern);
+        let all = pattern == "*";
+        match self.key {
+            "doom_loop" => Made::not("acl judges one call at a time, and sees no loop"),
+            "external_directory" if all && self.agent.is_none() => {
+                draft.outside = Some(verdict);
+                Made::full([]).said("`workspace.outside`")
+            }
+            "external_directory" => self.outside(),
+            "*" if all => made::tool(verdict, &["*"], true),
+            "bash" if all => made::tool(verdict, &["bash"], true),
+            "bash" => made::commands(verdict, pattern, true, true),
+            "read" | "edit" | "write" | "glob" | "grep" | "list" | "patch" | "multiedit" => {
+                self.path()
+            }
+            "webfetch" if all => made::tool(verdict, &["fetch"], true),
+            "webfetch" => match pattern
+                .strip_suffix("/*")
+                .or_else(|| pattern.strip_suffix('*'))
+            {
+                Some(host) if host.contains("://") => made::host(verdict, host, true),
+                _ if verdict == Verdict::Allow => {
+                    Made::not("a URL is judged by its host: it is left to what comes after it")
+                }
+                _ => made::tool(verdict, &["fetch"], true).but(format!(
+                    "a URL is judged by its host: every fetch is {}",
+                    made::done(verdict)
+                )),
+            },
+            "task" | "skill" => self.named(),
+            key => {
+                let known = TOOLS.iter().find(|tool| tool.native == key);
+                let names = match known {
+                    Some(tool) => vec![tool.canonical.to_owned()],
+                    None => made::names(TOOLS, key, "", verdict),
+                };
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let own = |name: &&str| crate::call::tools::canonical(name).is_some();
+                let by_glob = key.contains('*') && names.iter().any(own);
+                match (all, verdict) {
+                    (true, _) if by_glob => made::tool(verdict, &names, true).but("it stands for tools of opencode itself too"),
+                    (_, Verdict::Allow) if names.contains(&"own") => Made::full([]).said("it passes anyway"),
+                    (true, _) => made::tool(verdict, &names, true),
+                    (false, Verdict::Allow) => Made::not("what its pattern is compared with is not known to acl: it is left to what comes after it"),
+                    (false, _) => made::tool(verdict, &names, true).but(format!("what its pattern is compared with is not known to acl: all of the tool is {}", made::done(verdict))),
+                }
+            }
+        }
+    }
+
+    /// Paths outside: an allow there is one of two that a call needs.
+    fn outside(&self) -> Made {
+        let paths = stars::paths(self.pattern, false).filter(|_| self.verdict != Verdict::Allow);
+        match paths {
+            Some(paths) => {
+                let both = [What::Reads(paths.clone()), What::Writes(paths)];
+                let made = Made::full(both.map(|what| Entry::new(self.verdict, what)));
+                match self.verdict {
+                    Verdict::Ask => {
+                        made.but("it is asked in place of what the tool asks, not besides")
+                    }
+                    _ => made,
+                }
+            }
+            None if self.verdict == Verdict::Allow => Made::not(
+                "what lies outside asks: an allow of this path under `[paths.read]` or `[paths.write]` settles that",
+            ),
+            None => Made::not("acl cannot say this path; what lies outside asks"),
+        }
+    }
+
+    /// Tools that read or write files.
+    fn path(&self) -> Made {
+        let (tools, writes): (&[&str], bool) = match self.key {
+            "read" => (&["read"], false),
+            "grep" => (&["search"], false),
+            "glob" | "list" => (&["list"], false),
+            _ => (&["edit", "write"], true),
+        };
+        let shares = match self.key {
+            "glob" | "list" => Some("acl knows glob and list as one tool, `list`"),
+            "write" | "patch" | "multiedit" => {
+                Some("opencode asks `edit` for whatever edits files")
+            }
+            _ => None,
+        };
+        if shares.is_some() && self.verdict == Verdict::Allow {
+            return Made::not(format!(
+                "{}: it is left to what comes after it",
+                shares.unwrap_or_default()
+            ));
+        }
+        let made = match self.pattern {
+            "*" => made::tool(self.verdict, tools, true),
+            // What they look for is no path.
+            _ if ["grep", "glob"].contains(&self.key) => match self.verdict {
+                Verdict::Allow => Made::not(
+                    "it is compared with what is looked for: it is left to what comes after it",
+                ),
+                _ => made::tool(self.verdict, tools, true).but(format!(
+                    "it is compared with what is looked for: all of the tool is {}",
+                    made::done(self.verdict)
+                )),
+            },
+            pattern => match stars::paths(pattern, self.verdict == Verdict::Allow) {
+                Some(paths) if writes => {
+                    made::paths(self.verdict, What::Writes(paths), tools, true)
+                }
+                Some(paths) => made::paths(self.verdict, What::Reads(paths), tools, true),
+                None if self.verdict == Verdict::Allow => {
+                    Made::not("acl cannot say this path: it is left to what comes after it")
+                }
+                None => made::tool(self.verdict, tools, true).but(format!(
+                    "acl cannot say this path: all of the tool is {}",
+                    made::done(self.verdict)
+                )),
+            },
+        };
+        match shares {
+            Some(shares) if made.fidelity != Fidelity::Not => made.but(shares),
+            _ => made,
+        }
+    }
+
+    /// Sub-agents and skills by their name.
+    fn named(&self) -> Made {
+        let (tool, arg) = match self.key {
+            "task" => ("agent", "subagent_type"),
+            _ => ("skill", "name"),
+        };
+        let made = made::tool(self.verdict, &[tool], true);
+        match self.pattern {
+            "*" => made,
+            pattern if pattern.contains(['[', '{', '\\', '?']) => match self.verdict {
+                Verdict::Allow => Made::not("its pattern is left to what comes after it"),
+                _ => made.but(format!("all of the tool is {}", made::done(self.verdict))),
+            },
+            pattern => made.each(|entry| entry.args = vec![(arg.to_owned(), quoted(pattern))]),
+        }
+    }
+}
