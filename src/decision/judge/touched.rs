@@ -271,14 +271,16 @@ impl Judge<'_> {
         located: &Located,
     ) -> Option<(Fit, Option<String>)> {
         let fit = paths::fit_below(own, located);
-        if fit == Fit::No {
+        let unseen = (fit != Fit::No).then_some((fit, None));
+        let Reach::Below { hidden } = located.reach else {
+            return unseen;
+        };
+        // What leaves out hidden names still looks into those that an ignore file names with `!`.
+        if hidden && unseen.is_none() {
             return None;
         }
-        let Reach::Below { hidden } = located.reach else {
-            return Some((fit, None));
-        };
         let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
-            return Some((fit, None));
+            return unseen;
         };
         let owner = match path.cover {
             Cover::Command { at, .. } => commands::command(self.accesses, at),
@@ -288,7 +290,7 @@ impl Judge<'_> {
         match self.find_below(own, &listing, ends, Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
-            None => Some((fit, None)),
+            None => unseen,
         }
     }
 
