@@ -17,18 +17,12 @@ const NOTES: &[&str] = &[
 ];
 
 pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
+    let several = wishes.lose_order();
     let mut lists: [Vec<String>; 3] = Default::default();
     let mut report = Report {
         lines: wishes.lines,
         notes: NOTES.iter().map(|note| (*note).to_owned()).collect(),
     };
-    let several = wishes.ordered
-        && wishes
-            .all
-            .iter()
-            .filter(|wish| !matches!(wish.said, Said::Tier(_)))
-            .count()
-            > 1;
     for wish in &wishes.all {
         let (rules, mut says, exact) = told(wish);
         if several && !rules.is_empty() {

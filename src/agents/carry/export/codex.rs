@@ -14,19 +14,13 @@ const NOTES: &[&str] = &[
 ];
 
 pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
+    let several = wishes.lose_order();
     let mut text = String::from("# Made by `acl export codex`.\n\n");
     let notes = NOTES.iter().map(|note| (*note).to_owned()).collect();
     let mut report = Report {
         lines: wishes.lines,
         notes,
     };
-    let several = wishes.ordered
-        && wishes
-            .all
-            .iter()
-            .filter(|wish| !matches!(wish.said, Said::Tier(_)))
-            .count()
-            > 1;
     for wish in &wishes.all {
         let not = |why: &str| (Vec::new(), vec![why.to_owned()], false);
         let (rules, mut says, exact) = match &wish.said {

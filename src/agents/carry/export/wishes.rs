@@ -55,6 +55,15 @@ pub(in crate::agents::carry) struct Wishes {
     pub lines: Vec<Line>,
 }
 
+impl Wishes {
+    /// Whether an agent that knows no order says something else by them: order decides, and there is more than one rule.
+    pub(super) fn lose_order(&self) -> bool {
+        let rules = self.all.iter();
+        let rules = rules.filter(|wish| !matches!(wish.said, Said::Tier(_)));
+        self.ordered && rules.count() > 1
+    }
+}
+
 impl Wish {
     /// Whether it holds through all of these tools.
     pub(super) fn through(&self, tools: &[&str]) -> bool {

@@ -109,18 +109,14 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
         };
         all.push((rule.line, rule.shown(source), made));
     }
-    made::refusals_first(&mut all);
-    for (line, shown, made) in all {
-        made.record(line, shown, source, &mut draft, &mut report);
-    }
-    report
-        .lines
-        .sort_by_key(|line| line.at.parse::<usize>().unwrap_or_default());
-    report.notes = NOTES.iter().map(|note| (*note).to_owned()).collect();
-    Ok(Carried {
-        text: draft.text(),
+    Ok(made::in_order(
+        all,
+        Vec::new(),
+        source,
+        draft,
         report,
-    })
+        NOTES,
+    ))
 }
 
 struct Rule<'t> {

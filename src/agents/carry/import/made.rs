@@ -5,7 +5,7 @@
 
 use super::draft::{Draft, Entry, What};
 use super::stars::{self, Trouble, Words};
-use crate::agents::carry::{Fidelity, Line, Report};
+use crate::agents::carry::{Carried, Fidelity, Line, Report};
 use crate::agents::tools::Tool;
 use crate::matcher::Matcher;
 use crate::policy::glob::Glob;
@@ -112,8 +112,31 @@ impl Made {
     }
 }
 
+/// Writes down rules whose order decides, and after them those that come to nothing; the report goes by the file's lines.
+pub(super) fn in_order(
+    mut all: Vec<(usize, String, Made)>,
+    others: Vec<(usize, String, Made)>,
+    source: &Source,
+    mut draft: Draft,
+    mut report: Report,
+    notes: &[&str],
+) -> Carried {
+    refusals_first(&mut all);
+    for (line, shown, made) in all.into_iter().chain(others) {
+        made.record(line, shown, source, &mut draft, &mut report);
+    }
+    report
+        .lines
+        .sort_by_key(|line| line.at.parse::<usize>().unwrap_or_default());
+    report.notes = notes.iter().map(|note| (*note).to_owned()).collect();
+    Carried {
+        text: draft.text(),
+        report,
+    }
+}
+
 /// Where order decides: a question that reaches further than the agent's must not stand before a refusal.
-pub(super) fn refusals_first(all: &mut [(usize, String, Made)]) {
+fn refusals_first(all: &mut [(usize, String, Made)]) {
     let verdict = |made: &Made| made.entries.first().map(|entry| entry.verdict);
     let wide = |(_, _, made): &(usize, String, Made)| {
         verdict(made) == Some(Verdict::Ask)

@@ -63,7 +63,7 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
         passes: vec!["own"],
         ..Draft::default()
     };
-    let mut report = Report::default();
+    let report = Report::default();
     let natives = &reader.natives;
     // Permissions are asked apart: what is said of paths and hosts must not stand behind what is said of a tool.
     let mut order: Vec<(usize, &Native<'_>)> = natives.iter().enumerate().rev().collect();
@@ -100,18 +100,14 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
         }
         all.push((own.line, own.shown.clone(), made));
     }
-    made::refusals_first(&mut all);
-    for (line, shown, made) in all.into_iter().chain(reader.others) {
-        made.record(line, shown, source, &mut draft, &mut report);
-    }
-    report
-        .lines
-        .sort_by_key(|line| line.at.parse::<usize>().unwrap_or_default());
-    report.notes = NOTES.iter().map(|note| (*note).to_owned()).collect();
-    Ok(Carried {
-        text: draft.text(),
+    Ok(made::in_order(
+        all,
+        reader.others,
+        source,
+        draft,
         report,
-    })
+        NOTES,
+    ))
 }
 
 /// The tables by name under a key.
