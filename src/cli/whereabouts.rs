@@ -112,9 +112,13 @@ fn around(project: &Path) -> String {
         out += "hooks: none here (`acl init` puts them there)\n";
     }
     for hook in hooks {
-        let gone = match hook.starts() {
-            true => "",
-            false => ", which is NOT THERE: the agent goes on without it",
+        let gone = match (hook.starts(), hook.is_closed()) {
+            (true, true) => "",
+            (true, false) => {
+                "; where acl is gone or killed, the agent goes on (`acl init --remove`, then `acl init`, closes that)"
+            }
+            (false, true) => ", which is NOT THERE: every call is refused",
+            (false, false) => ", which is NOT THERE: the agent goes on without it",
         };
         let (title, path) = (hook.agent.terms().title, policies::shown(&hook.path));
         let _ = writeln!(out, "hook of {title}: {path} runs `{}`{gone}", hook.command);

@@ -302,7 +302,7 @@ fn a_program_on_the_path_goes_by_its_name() {
     done(&on_path(&top, &path, "init --agent claude-code --yes"));
     let made = fs::read_to_string(top.join(SETTINGS)).unwrap();
     assert!(
-        made.contains("\"acl hook claude-code --audit default\""),
+        made.contains("\"acl hook claude-code --audit default || sh -c "),
         "{made}"
     );
     // Where it is no longer found, the hook is installed anew.

@@ -275,7 +275,8 @@ impl Place {
                 _ => Ok(plugin(&self.program)),
             };
         }
-        let command = format!("{} {}", quoted(&self.program), Self::words(agent).join(" "));
+        let words = Self::words(agent).join(" ");
+        let command = format!("{} {words}{CLOSED}", quoted(&self.program));
         let entries = Entries {
             agent: terms.name,
             settings: &terms.settings,
@@ -398,6 +399,12 @@ impl Place {
     }
 }
 
+/// What stands behind a hook's command: agents go on where it cannot be started or is killed. Any shell reads it, fish too.
+const CLOSED: &str = match cfg!(unix) {
+    true => " || sh -c 'echo acl refused, or gave no answer >&2; exit 2'",
+    false => "",
+};
+
 /// A hook of acl that stands in an agent's settings.
 #[derive(Debug)]
 pub struct Installed {
@@ -449,6 +456,11 @@ pub fn installed(project: &Path) -> Vec<Installed> {
 }
 
 impl Installed {
+    /// Whether the agent refuses where it gives no answer.
+    pub fn is_closed(&self) -> bool {
+        self.agent.terms().settings.entries.is_none() || self.command.contains("||")
+    }
+
     /// Whether its program is there.
     pub fn starts(&self) -> bool {
         program(&self.command, self.agent.terms().name).is_some_and(starts)
