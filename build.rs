@@ -188,6 +188,8 @@ impl Tables {
             ("dockerignore", false),
             ("follows", false),
             ("lands", false),
+            ("caseless", false),
+            ("unlisted", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -400,13 +402,24 @@ impl Tables {
     fn write(mut self, out: &Path, variables: &Table) -> Result<()> {
         let mut code = String::new();
         for key in variables.keys() {
-            if !["dangerous", "harmless", "prompts", "commands"].contains(&key.as_str()) {
+            if ![
+                "dangerous",
+                "harmless",
+                "values",
+                "files",
+                "prompts",
+                "commands",
+            ]
+            .contains(&key.as_str())
+            {
                 return Err(format!("variables.toml: unknown key `{key}`"));
             }
         }
         for (name, key) in [
             ("DANGEROUS_VARIABLES", "dangerous"),
             ("HARMLESS_VARIABLES", "harmless"),
+            ("HARMLESS_VALUES", "values"),
+            ("FILE_VARIABLES", "files"),
             ("PROMPT_VARIABLES", "prompts"),
             ("COMMAND_VARIABLES", "commands"),
         ] {
@@ -531,6 +544,7 @@ impl Pools {
                 "here" => sets.push(format!("Set::Here({})", slot(tail)?)),
                 "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
                 "gives" => sets.push(format!("Set::Gives({})", self.text(tail))),
+                "reads" => sets.push(format!("Set::Reads({})", self.text(tail))),
                 "value" => {
                     let (name, kind) = tail
                         .split_once(':')
@@ -599,7 +613,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 57] = [
+const KINDS: [&str; 58] = [
     "text",
     "maybe",
     "read",
@@ -657,6 +671,7 @@ const KINDS: [&str; 57] = [
     "leader",
     "binding",
     "refspec",
+    "page",
 ];
 
 /// `write!` → a `Slot`.

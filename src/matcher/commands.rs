@@ -6,7 +6,7 @@
 use super::located::{Frame, Located};
 use super::paths::{self, Stance};
 use super::quick::HashMap;
-use crate::call::access::{Access, Command, Kind, Reach, Role, Spelling, Trigger};
+use crate::call::access::{Access, Command, Kind, Opt, Reach, Role, Spelling, Trigger};
 use crate::call::few::Few;
 use crate::call::path;
 use crate::call::word::Word;
@@ -41,11 +41,43 @@ impl Item<'_> {
         let aims = self.command.map_or(&[][..], |command| &command.aims);
         let mut aims = aims.iter().filter(|(at, _)| *at == self.at);
         let named = || self.names().any(fits);
-        let aimed = stance == Stance::Tightens && aims.any(|(_, aim)| fits(aim));
-        match typed == Fit::No && (aimed || named()) {
-            true => Fit::Must,
-            false => typed,
+        let tightens = stance == Stance::Tightens;
+        let aimed = tightens && aims.any(|(_, aim)| fits(aim));
+        match typed == Fit::No {
+            true if aimed || named() => Fit::Must,
+            true if tightens && glob.begins("-") => self.unshortened(glob),
+            _ => typed,
         }
+    }
+
+    /// The options in it.
+    fn options(&self) -> impl Iterator<Item = &Opt> {
+        let all = self.command.map_or(&[][..], |command| &command.options);
+        let from = all.partition_point(|option| option.at < self.at);
+        let own = all.get(from..).unwrap_or_default();
+        own.iter().take_while(|option| option.at == self.at)
+    }
+
+    /// An option as a rule may write it: `--har` is `--hard`, and one that nobody listed may be any that begins so.
+    fn unshortened(&self, glob: &Glob) -> Fit {
+        let value = self.word.prefix().split_once('=');
+        let fits = |option: &Opt| {
+            let typed = option.names.first().filter(|typed| typed.starts_with("--"));
+            let Some(typed) = typed else { return Fit::No };
+            let all = option.names.iter().skip(1);
+            let mut longer = all.filter(|name| name.starts_with(&**typed));
+            let written = |name: &str| {
+                glob.matches_text(name, false)
+                    || value
+                        .is_some_and(|(_, own)| glob.matches_text(&format!("{name}={own}"), false))
+            };
+            match longer.any(|name| written(name)) {
+                true => Fit::Must,
+                false if option.open && glob.begins(typed) => Fit::MayPattern,
+                false => Fit::No,
+            }
+        };
+        self.options().map(fits).max().unwrap_or(Fit::No)
     }
 
     /// Whether it is an option or its value, which deny and ask look past for the option they write (`psql -d x -c y`).
@@ -849,7 +881,14 @@ impl CommandIndex {
         let mut add = |key: &str| found.extend(self.prefixes.get(key).into_iter().flatten());
         keys.iter().for_each(|key| add(key));
         for item in sequence.iter().take(self.longest).skip(1) {
-            let Some(text) = item.word.text() else {
+            let text = item.word.text();
+            let shortened = |option: &Opt| {
+                let mut others = option.names.iter().skip(1);
+                let typed = option.names.first();
+                option.open
+                    || typed.is_some_and(|typed| others.any(|name| name.starts_with(&**typed)))
+            };
+            let Some(text) = text.filter(|_| !item.options().any(shortened)) else {
                 return found.extend_from_slice(all);
             };
             let longer = |key: &String| {

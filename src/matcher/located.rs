@@ -283,8 +283,11 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
             {
                 out.push(Part::Below { hidden: true });
                 // `<find>.rs`: how the last name ends is known.
-                if let [.., last @ Piece::Below(_), end @ Piece::Text(_)] = &*component.pieces {
-                    let end = Word::of([last.clone(), end.clone()], component.span);
+                let at = |piece: &Piece| matches!(piece, Piece::Below(_));
+                let last = component.pieces.iter().rposition(at).unwrap_or_default();
+                let end = component.pieces.get(last..).unwrap_or_default();
+                if end.len() > 1 {
+                    let end = Word::of(end.iter().cloned(), component.span);
                     out.push(Part::Pattern(end));
                 }
             }

@@ -74,6 +74,10 @@ pub struct Entry {
     pub follows: bool,
     /// Where what it writes is a folder, what it reads lands in it, under its own name.
     pub lands: bool,
+    /// Its long options are the same in capital letters (`tsc --OUTFILE`).
+    pub caseless: bool,
+    /// It has options with a value that are not listed here, though it runs no code of the project.
+    pub unlisted: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).
@@ -306,6 +310,8 @@ pub enum Kind {
     Binding,
     /// `[+]SOURCE:TARGET` of a push: deny and ask know it by its target.
     Refspec,
+    /// A page by its name, or a file of its own where it has a slash: pages include other files (`man ./page`).
+    Page,
 }
 
 /// An option.
@@ -369,6 +375,8 @@ pub enum Set {
     Into,
     /// The program does this instead.
     Does(Does),
+    /// That file is read, too.
+    Reads(Text),
     /// The words behind `--` are handed to that program.
     Gives(Text),
     /// It goes on with what is typed into it (`python -i`).
@@ -427,6 +435,18 @@ pub fn all() -> &'static [Program] {
 /// Whether setting this variable changes what programs run, read or contact: it cancels an allow that does not write it.
 pub fn dangerous_variable(name: &str) -> bool {
     listed(&DANGEROUS_VARIABLES, name) && !listed(&HARMLESS_VARIABLES, name)
+}
+
+/// The same of a variable and what it is set to, where that is known: `NODE_OPTIONS=--max-old-space-size=4096` does no harm.
+pub fn dangerous_setting(name: &str, value: Option<&str>) -> bool {
+    let harmless = |word: &str| listed(&HARMLESS_VALUES, &format!("{name}={word}"));
+    let value = value.filter(|value| !value.trim().is_empty());
+    dangerous_variable(name) && !value.is_some_and(|value| value.split_whitespace().all(harmless))
+}
+
+/// Whether the name of this variable says that programs write to the file in it.
+pub fn file_variable(name: &str) -> bool {
+    listed(&FILE_VARIABLES, name)
 }
 
 /// Whether the text in this variable is run: by the shell, which expands it, or by programs.

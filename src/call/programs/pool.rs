@@ -204,6 +204,8 @@ static NOWHERE: Entry = Entry {
     dockerignore: false,
     follows: false,
     lands: false,
+    caseless: false,
+    unlisted: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,

@@ -364,7 +364,11 @@ impl Walker<'_> {
             }
             if name == "export" || has('x') {
                 env.export(bare);
-                if programs::dangerous_variable(bare) {
+                let value = match env.value(bare) {
+                    Value::Known(word) => word.text().map(str::to_owned),
+                    _ => None,
+                };
+                if programs::dangerous_setting(bare, value.as_deref()) {
                     env.change(bare);
                 }
             }

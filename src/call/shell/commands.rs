@@ -21,6 +21,7 @@ use crate::call::path;
 use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -276,8 +277,8 @@ impl Walker<'_> {
             }
             all.push(Assignment {
                 name: name.to_owned(),
+                dangerous: programs::dangerous_setting(name, value.text()),
                 value,
-                dangerous: programs::dangerous_variable(name),
             });
         }
         all
@@ -378,11 +379,25 @@ impl Walker<'_> {
         // Most commands start nothing and change nothing: their words move into the access.
         let kept = (own || starts).then(|| (found.clone(), assignments.clone()));
         let patch = super::patch::files(&found, input);
+        let given = assignments.iter();
+        let given: Vec<(Word, bool)> = given
+            .flat_map(|own| effects::files_of(&own.name, &own.value))
+            .collect();
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         if outcome.lands {
             self.landings(&outcome, at, env);
         }
         self.effects(&outcome, at, env);
+        for (file, certain) in given {
+            let touches = match certain {
+                true => Touches::Surely,
+                false => Touches::Perhaps,
+            };
+            let cover = Cover::Command { at, naming: None };
+            for mode in [Mode::Read, Mode::Write] {
+                self.path(mode, &file, Reach::Itself, cover, touches, env);
+            }
+        }
         if let Some(files) = patch {
             self.patches(files, at, span, env);
         }
@@ -538,21 +553,24 @@ impl Walker<'_> {
             let is_folder = seen.and_then(|seen| (self.scene.folder)(&path::normal(&seen)));
             // Where it is not seen, a hidden name is rather a folder's than a file's.
             let likely = folder.ends_with('/') || path::last(folder).starts_with('.');
-            if !(is_folder.unwrap_or(likely) || likely && made()) {
-                continue;
-            }
-            let onto = match self.out.get(at).map(|access| &access.kind) {
+            let has = |wanted: &str| match self.out.get(at).map(|access| &access.kind) {
                 Some(Kind::Command(command)) => {
                     let mut names = command.options.iter().flat_map(|option| &option.names);
-                    names.any(|name| name == "-T")
+                    names.any(|name| name == wanted)
                 }
                 _ => false,
             };
+            let (onto, parents) = (has("-T"), has("--parents"));
+            if !(parents || is_folder.unwrap_or(likely) || likely && made()) {
+                continue;
+            }
             for source in touched(Mode::Read) {
                 let Some(text) = source.value.text() else {
                     continue;
                 };
                 let landing = match path::last(text) {
+                    // `cp --parents a/b d` writes `d/a/b`.
+                    _ if parents => path::join(folder, text.trim_start_matches('/')),
                     name if onto || matches!(name, "" | "." | "..") => folder.to_owned(),
                     name => path::join(folder, name),
                 };
@@ -606,7 +624,8 @@ impl Walker<'_> {
                     } else {
                         Touches::Perhaps
                     };
-                    self.path(mode, &effect.value, reach, cover, touches, env);
+                    let path = at_home(&effect.value, env);
+                    self.path(mode, &path, reach, cover, touches, env);
                 }
                 What::Name { reach } => {
                     self.path(Mode::Read, &effect.value, reach, cover, Touches::Names, env);
@@ -659,6 +678,21 @@ impl Walker<'_> {
                 path.span,
             );
         }
+    }
+}
+
+/// A path below `~`, which the table of facts may name, where the home folder is known.
+fn at_home<'w>(path: &'w Word, env: &Env) -> Cow<'w, Word> {
+    let home = match path.pieces.first() {
+        Some(Piece::Unknown(home)) if home == "~" => env.value("HOME"),
+        _ => return Cow::Borrowed(path),
+    };
+    match home {
+        Known::Known(home) => {
+            let rest = path.pieces.iter().skip(1);
+            Cow::Owned(Word::of(home.pieces.iter().chain(rest).cloned(), path.span))
+        }
+        _ => Cow::Borrowed(path),
     }
 }
 

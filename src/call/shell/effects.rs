@@ -15,6 +15,7 @@ mod tests;
 mod values;
 
 pub(super) use reading::cut;
+pub(super) use values::files_of;
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::path;

@@ -244,7 +244,11 @@ impl Env {
     }
 
     fn note(&mut self, name: &str, value: &Value) {
-        if programs::dangerous_variable(name) {
+        let known = match value {
+            Value::Known(word) => word.text(),
+            _ => None,
+        };
+        if programs::dangerous_setting(name, known) {
             self.change(name);
             if programs::runs_its_value(name) && *value != Value::Unset && self.prompts.len() < 16 {
                 self.prompts.push((name.to_owned(), value.clone()));

@@ -12,6 +12,7 @@ mod compound;
 pub mod effects;
 mod env;
 mod evaluated;
+mod expression;
 mod launch;
 mod lex;
 mod names;

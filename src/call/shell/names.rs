@@ -5,6 +5,7 @@
 
 use super::effects::{self, Stdin, What};
 use super::env::Env;
+use super::expression::{self, End};
 use super::syntax::{Body, Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
@@ -122,10 +123,24 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
             "grep" => has(&["-l", "--files-with-matches", "--name-only"]),
             _ => false,
         },
-        // It prints names without their folder: they are looked up where they are used.
+        // It prints names without their folder: they are looked up where they are used. What it is given by name it
+        // prints as it is.
         "ls" => {
+            let given = outcome.effects.iter().map(|effect| &effect.value);
+            let given: Vec<String> = given.map(Word::shown).collect();
+            let part = |test: fn(&str) -> bool| given.iter().any(|name| name.split('/').any(test));
+            let unknown = |effect: &effects::Effect| effect.value.is_unknown();
+            let away = |name: &String| name.starts_with(['/', '~']);
+            if outcome.effects.iter().any(unknown)
+                || given.iter().any(away)
+                || part(|it| it == "..")
+            {
+                return None;
+            }
+            let all = has(&["-a", "-A", "-f", "--all", "--almost-all"]);
             let names = Listed {
                 by: program,
+                shown: !all && !part(|it| it.starts_with('.') && it != "."),
                 ..Listed::default()
             };
             return (!has(&["-l", "-R", "--recursive", "--format"])).then(|| below(".", names));
@@ -176,11 +191,12 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         },
     };
     let end = match program {
-        "find" => find_end(words, &outcome.options),
-        "git" if second == "ls-files" => pathspec(words, &outcome.roles),
+        "find" => expression::ends(words, &outcome.options),
+        "git" if second == "ls-files" => pathspec(words, &outcome.roles).map(End::only),
         _ => None,
     };
-    let below = |folder: &str| ending(below(folder, names), end);
+    let end = end.unwrap_or_default();
+    let below = |folder: &str| ending(below(folder, names), &end);
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
         match effect.what {
@@ -239,11 +255,11 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
         )
     });
     let only = below_of.next()?;
-    let end = find_end(words, &outcome.options);
+    let end = expression::ends(words, &outcome.options).unwrap_or_default();
     match below_of.next() {
         None => {
             let folder = only.value.text()?;
-            Some(ending(below(folder, found(words, outcome)), end))
+            Some(ending(below(folder, found(words, outcome)), &end))
         }
         Some(_) => None,
     }
@@ -262,7 +278,12 @@ pub(super) fn found_here() -> Word {
 pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str> {
     let program = words.first().and_then(Word::text).unwrap_or_default();
     match path::last(program) {
-        "find" => find_end(words, options).into_iter().collect(),
+        "find" => match expression::ends(words, options) {
+            Some(ends) if ends.iter().all(|end| !end.caseless) => {
+                ends.into_iter().map(|end| end.text).collect()
+            }
+            _ => Vec::new(),
+        },
         "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
         _ => Vec::new(),
     }
@@ -283,22 +304,6 @@ fn included(options: &[Opt]) -> Option<Vec<&str>> {
     Some(ends)
 }
 
-/// How every name ends that `find` prints or hands on: `-name '*.rs'`, where that must hold.
-fn find_end<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<&'c str> {
-    let acts = |option: &&Opt| {
-        let name = option.names.first().map_or("", AsRef::as_ref);
-        let acts = [
-            "-exec", "-ok", "-print", "-ls", "-fprint", "-fls", "-delete",
-        ];
-        acts.iter().any(|act| name.starts_with(act))
-    };
-    let first_act = options.iter().find(acts).map_or(words.len(), |act| act.at);
-    let pattern = options
-        .iter()
-        .find(|option| option.at < first_act && option.names.iter().any(|name| name == "-name"))?;
-    glob_end(pattern.value.as_ref()?.text()?).filter(|_| plainly(words))
-}
-
 /// Whether all that `find` asks of a name must hold. `! -path x` drops names; anything else in brackets, behind an `or`
 /// or a `not`, may let others in.
 fn plainly(words: &[Word]) -> bool {
@@ -314,7 +319,7 @@ fn plainly(words: &[Word]) -> bool {
 }
 
 /// The end of a glob that is only text.
-fn glob_end(glob: &str) -> Option<&str> {
+pub(super) fn glob_end(glob: &str) -> Option<&str> {
     let end = glob.rsplit(['*', '?', ']', '/']).next()?;
     (!end.is_empty() && !end.contains(['\\', '['])).then_some(end)
 }
@@ -366,7 +371,8 @@ pub(super) fn filtered(words: &[Word], names: Word) -> Option<Word> {
         [program, pattern] if program.text() == Some("grep") => pattern.text().and_then(line_end),
         _ => None,
     };
-    (quiet && keeps && !ends_with_nul(&names)).then(|| ending(names, end))
+    let end = end.map(End::only).unwrap_or_default();
+    (quiet && keeps && !ends_with_nul(&names)).then(|| ending(names, &end))
 }
 
 /// How every name ends that `git ls-files '*.rs'` prints.
@@ -394,9 +400,11 @@ fn line_end(pattern: &str) -> Option<&str> {
 }
 
 /// Names of which the end is known too, unless it is already.
-fn ending(mut names: Word, end: Option<&str>) -> Word {
-    if let (Some(Piece::Below(_)), Some(end)) = (names.pieces.last(), end) {
-        names.pieces.push(Piece::Text(end.to_owned()));
+fn ending(mut names: Word, ends: &[End<'_>]) -> Word {
+    if matches!(names.pieces.last(), Some(Piece::Below(_))) {
+        for piece in expression::tail(ends) {
+            names.pieces.add(piece);
+        }
     }
     names
 }

@@ -25,24 +25,25 @@ const MOST_LED: usize = 16;
 struct Names<'p> {
     folder: &'p str,
     listed: &'p Listed,
-    end: &'p str,
+    end: &'p [Piece],
+    /// The same as texts, of which each name ends with one.
+    ends: Vec<Cow<'p, str>>,
 }
 
 impl<'p> Names<'p> {
     fn of(path: &'p PathAccess) -> Option<Self> {
         let (folder, listed, end) = match &*path.path.pieces {
-            [Piece::Below(listed)] => ("", listed, ""),
-            [Piece::Text(folder), Piece::Below(listed)] => (folder.as_str(), listed, ""),
-            [Piece::Text(folder), Piece::Below(listed), Piece::Text(end)] => {
-                (folder.as_str(), listed, end.as_str())
-            }
+            [Piece::Below(listed), end @ ..] => ("", listed, end),
+            [Piece::Text(folder), Piece::Below(listed), end @ ..] => (folder.as_str(), listed, end),
             _ => return None,
         };
+        let ends = ends(end)?;
         let whole = folder.is_empty() || folder.ends_with('/');
-        (whole && !end.contains('/')).then_some(Self {
+        (whole && !ends.iter().any(|end| end.contains('/'))).then_some(Self {
             folder,
             listed,
             end,
+            ends,
         })
     }
 
@@ -59,6 +60,37 @@ impl<'p> Names<'p> {
             links: self.listed.links == Links::None,
         }
     }
+}
+
+/// The texts that pieces stand for, of which some are one letter of several; none where they may be anything.
+fn ends(pieces: &[Piece]) -> Option<Vec<Cow<'_, str>>> {
+    const MOST: usize = 64;
+    if let [Piece::Text(end)] = pieces {
+        return Some(vec![Cow::Borrowed(end)]);
+    }
+    let mut all = vec![Cow::Borrowed("")];
+    for piece in pieces {
+        let letters = match piece {
+            Piece::Text(text) => vec![text.clone()],
+            Piece::Class(class) => {
+                let inside = class.trim_start_matches('[').trim_end_matches(']');
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+                if !inside.chars().all(plain) || all.len() * inside.len() > MOST {
+                    return Some(vec![Cow::Borrowed("")]);
+                }
+                inside.chars().map(String::from).collect()
+            }
+            _ => return None,
+        };
+        let longer = |end: &Cow<'_, str>| {
+            let each = letters
+                .iter()
+                .map(|letter| Cow::Owned(format!("{end}{letter}")));
+            each.collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    Some(all)
 }
 
 impl Judge<'_> {
@@ -308,8 +340,7 @@ impl Judge<'_> {
         let Some(listing) = listing.filter(|found| found.complete) else {
             return false;
         };
-        let ends = [Cow::Borrowed(names.end)];
-        self.find_below(own, &listing, &ends, Fit::MayUnknown)
+        self.find_below(own, &listing, &names.ends, Fit::MayUnknown)
             .is_none()
     }
 
@@ -326,7 +357,8 @@ impl Judge<'_> {
         let folder = names.folder(path, self.frame);
         match self.listing(&folder, names.skips()) {
             Some(listing) if listing.complete => listing.paths.iter().any(|(path, _)| {
-                path.ends_with(names.end) && odd(path.get(folder.real().len()..).unwrap_or(path))
+                let counts = names.ends.iter().any(|end| path.ends_with(&**end));
+                counts && odd(path.get(folder.real().len()..).unwrap_or(path))
             }),
             _ => path.mode == Mode::Write,
         }
@@ -340,16 +372,21 @@ impl Judge<'_> {
             Cover::Command { at, .. } => commands::command(self.accesses, at),
             Cover::Tool => None,
         };
-        let (first, skips, end, follows) = match (&names, path.reach) {
+        let (first, skips, ends, follows) = match (&names, path.reach) {
             (Some(names), _) if names.listed.links != Links::None => (
                 names.folder(path, self.frame),
                 names.skips(),
-                names.end,
+                names.ends.as_slice(),
                 names.listed.links == Links::Followed,
             ),
             (None, Reach::Below { hidden }) if owner.is_some_and(|own| own.follows) => {
                 let skips = self.skips(path, hidden);
-                (Located::of(path, self.frame), skips, "", true)
+                (
+                    Located::of(path, self.frame),
+                    skips,
+                    &[Cow::Borrowed("")][..],
+                    true,
+                )
             }
             _ => return Vec::new(),
         };
@@ -368,7 +405,8 @@ impl Judge<'_> {
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
                 };
                 let is_folder = led.folder == Some(true);
-                let counts = (is_folder && follows) || link.ends_with(end);
+                let counts =
+                    (is_folder && follows) || ends.iter().any(|end| link.ends_with(&**end));
                 if led.unresolvable || !counts || seen.iter().any(inside) {
                     continue;
                 }
@@ -382,8 +420,9 @@ impl Judge<'_> {
                         [
                             Piece::Text(format!("{target}/")),
                             Piece::Below(*names.listed),
-                            Piece::Text(end.to_owned()),
-                        ],
+                        ]
+                        .into_iter()
+                        .chain(names.end.iter().cloned()),
                         path.path.span,
                     ),
                     _ => Word::known(target.as_str(), path.path.span),

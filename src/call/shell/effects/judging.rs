@@ -11,7 +11,9 @@ use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
     self, Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
-use crate::call::word::Word;
+use crate::call::shell::numbers::is_number;
+use crate::call::word::{Piece, Word};
+use crate::source::Span;
 use std::borrow::Cow;
 
 const TEXT: Slot = Slot::of(Kind::Text);
@@ -144,6 +146,18 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         let kind = if outside { Kind::Both } else { Kind::Maybe };
         judge.value(Slot::of(kind), value, *at, *at, false);
     }
+    // `pytest --debug FILE`: who runs code, or has more options than the table, may have one that takes the word. Of
+    // launchers and interpreters the table has them all.
+    let unlisted = runs || reading.entries.iter().any(|entry| entry.unlisted);
+    if unlisted && entry.starts == Start::Nothing {
+        let behind = reading
+            .behind
+            .iter()
+            .filter_map(|at| Some((*at, words.get(*at)?)));
+        for (at, word) in behind.filter(|(_, word)| word.text().is_some() && !is_number(word)) {
+            judge.value(Slot::of(Kind::Maybe), word, at, at, true);
+        }
+    }
     for option in reading.options.iter().filter(|option| !option.sure) {
         let computed = words.get(option.at).filter(|word| word.text().is_none());
         if computed.is_some_and(|word| reading.may_do_more(word.prefix())) {
@@ -269,10 +283,14 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
             .texts()
             .any(|known| programs::fits(known, text))
     };
-    if text.is_some_and(harmless) {
+    // `vite --outDir dist`: what lies there may go, and it is written all the same.
+    let written = matches!(spec.slot.kind, Kind::WriteBelow | Kind::WriteInto);
+    let leaves = |text: &str| written && text.contains("..");
+    let settled = text.is_some_and(|text| harmless(text) && !leaves(text));
+    if settled && !written {
         return;
     }
-    if let Some(what) = spec.escalates {
+    if let Some(what) = spec.escalates.filter(|_| !settled) {
         judge.escalate(&what, found.at);
     }
     let Some(value) = value else {
@@ -288,7 +306,12 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
         Set::Value(name, slot) => other((name, *slot)),
         _ => None,
     });
+    // `jest --clearCache --cacheDirectory d`: one option says where, the other that it goes.
+    if slot.is_some_and(|slot| slot.named && slot.kind == Kind::WriteBelow) {
+        judge.escalate("deletes what is in the folder", found.at);
+    }
     let mut slot = slot.unwrap_or(spec.slot);
+    slot.named &= !settled;
     if slot.kind == Kind::Maybe && super::values::outside(&value.word) {
         slot.kind = Kind::Read;
     }
@@ -467,6 +490,10 @@ fn implied(
             if let (Set::Here(slot), Some(here)) = (set, here()) {
                 judge.value(*slot, &here, words.len(), found.at, false);
             }
+            if let (Set::Reads(file), Some(here)) = (set, here()) {
+                let file = in_home(file.as_str(), here.span);
+                judge.path(&file, found.at, None, Mode::Read, Reach::Itself, true);
+            }
         }
     }
     if (entry.into || reading.sets(Set::Into)) && !reading.sets(Set::Stop) {
@@ -482,6 +509,15 @@ fn implied(
             true,
         );
     }
+}
+
+/// A file as the table writes it: `~/.netrc`. The shell that is walked knows the home folder.
+fn in_home(file: &str, span: Span) -> Word {
+    let parts = match file.strip_prefix('~') {
+        Some(rest) => vec![Piece::Unknown("~".to_owned()), Piece::Text(rest.to_owned())],
+        None => vec![Piece::Text(file.to_owned())],
+    };
+    Word::of(parts, span)
 }
 
 /// Whether everything the command does by itself is reading.

@@ -56,6 +56,8 @@ pub(super) struct Reading {
     pub loose: Vec<(usize, Word)>,
     /// An option that the table does not list stands right before a word that is the subcommand, or its value.
     pub hidden: Option<usize>,
+    /// Operands right behind an option that the table does not list: each may be its value.
+    pub behind: Vec<usize>,
 }
 
 impl Reading {
@@ -173,6 +175,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         stray: None,
         loose: Vec::new(),
         hidden: None,
+        behind: Vec::new(),
     };
     if let Some(sub) = sub {
         reading.entries.push(sub);
@@ -184,6 +187,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         ended: false,
         choosing: 0,
         unlisted: None,
+        optional: None,
         reading: &mut reading,
     }
     .run();
@@ -203,6 +207,8 @@ struct Reader<'w> {
     choosing: usize,
     /// The last option that the table does not list, without a value.
     unlisted: Option<usize>,
+    /// The last one whose value may be left out, without it: some read the next word all the same.
+    optional: Option<usize>,
     reading: &'w mut Reading,
 }
 
@@ -295,7 +301,14 @@ impl Reader<'_> {
     }
 
     fn spec(&self, name: &str) -> Option<&'static Spec> {
-        self.levels().find_map(|entry| entry.option(name))
+        self.levels().find_map(|entry| {
+            let typed = || entry.option(name);
+            let other = || {
+                let known = |(known, _): &&(programs::Text, u16)| known.eq_ignore_ascii_case(name);
+                entry.option(entry.spellings.iter().find(known)?.0.as_str())
+            };
+            typed().or_else(|| other().filter(|_| entry.caseless))
+        })
     }
 
     fn specs(&self) -> impl Iterator<Item = &'static Spec> {
@@ -311,6 +324,10 @@ impl Reader<'_> {
             return;
         };
         let text = word.text();
+        let mut before = [self.unlisted, self.optional].into_iter().flatten();
+        if before.any(|option| option + 1 == at) {
+            self.reading.behind.push(at);
+        }
         if entry.style == Style::Single && matches!(text, Some("(" | ")" | "!" | ",")) {
             return self.role(at, Role::Option);
         }
@@ -642,7 +659,8 @@ impl Reader<'_> {
         if let Some(after) = strange {
             let equals = prefix.find('=').map(|at| at + 1);
             let value = cut(word, equals.unwrap_or(after));
-            if super::values::outside(&value) {
+            let path = |text: &str| equals.is_some() || text.contains('/') || text.starts_with('.');
+            if super::values::outside(&value) || value.text().is_some_and(path) {
                 self.reading.loose.push((at, value));
             }
         }
@@ -720,6 +738,9 @@ impl Reader<'_> {
             Takes::Two => 1,
             _ => 0,
         };
+        if spec.takes == Takes::Attached && value.is_none() {
+            self.optional = Some(at);
+        }
         for _ in 0..wanted {
             if let Some(next) = self.words.get(self.at) {
                 value = Some(Value {
@@ -751,10 +772,10 @@ impl Reader<'_> {
                     .is_some_and(super::values::starts_as_module)
             })
             .map(|value| value.at);
-        // `python -m json.tool a b`: what such a module does is known as that of a subcommand.
+        // `python -m json.tool a b`, `cmake -E copy a b`: what such a module does is known as that of a subcommand.
         let text = value.as_ref().and_then(|value| value.word.text());
         let name = text.filter(|_| spec.slot.kind == Kind::Module);
-        let known = name.and_then(|name| programs::find(&format!("-m {name}")));
+        let known = name.and_then(|name| programs::find(&format!("{typed} {name}")));
         if let (Some(known), Some(value)) = (known, &value) {
             self.reading.entries.push(known.entry.as_entry());
             self.reading.chosen.push(value.at);

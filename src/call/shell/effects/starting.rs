@@ -70,6 +70,10 @@ pub(super) fn starts(
             } else if let Some(word) = rest.filter(|_| reading.sets(Set::Script)) {
                 let args = Some(word + 1).filter(|at| *at < end);
                 judge.starts.push((word, Starts::Script { word, args }));
+                // `pnpm -c exec rm -rf x`: some join the words.
+                if args.is_some() {
+                    judge.starts.push((word, joined(word, end, false)));
+                }
             } else if let Some(from) = rest {
                 let more = entry.starts == Start::WordsMore;
                 judge.starts.push((from, Starts::Words { from, end, more }));
@@ -195,6 +199,13 @@ fn code(
             .iter()
             .any(|found| found.spec.sets.contains(&Set::End));
     let mut taken = 0;
+    // `python -i -m pytest`: then it goes on with what is fed to it.
+    if skips && stdin == Stdin::Fed && reading.sets(Set::Opens) {
+        judge.escalations.push(Escalation {
+            what: "runs code from standard input".to_owned(),
+            at: Trigger::Unnamed,
+        });
+    }
     if !skips {
         match first {
             // `deno run https://…`: no file of this machine.

@@ -120,6 +120,10 @@ impl<'w> Judge<'w> {
             let word = judge.placed(word);
             judge.path(&word, at, named, mode, reach, true);
         };
+        // `helm template -f https://…`, `pip-audit --osv-url https://…`: many that take a file fetch one, too.
+        if fetches(slot.kind) && is_url(word.prefix()) {
+            self.host(word, at, named);
+        }
         match slot.kind {
             Kind::Text => {
                 if slot.named {
@@ -256,12 +260,16 @@ impl<'w> Judge<'w> {
             }
             Kind::Leader => self.escalate("starts another program", naming),
             Kind::Refspec => {}
+            Kind::Page => self.page(word, at),
             Kind::Program => {
                 self.escalate("runs a command that is given in an option", naming);
                 self.script(word, at, whole);
             }
             Kind::Command => {}
-            Kind::Code => self.escalate("runs code that is given in an option", naming),
+            Kind::Code => {
+                self.escalate("runs code that is given in an option", naming);
+                self.shell_calls(word, at);
+            }
             Kind::CodeFile => {
                 path(self, Mode::Read, Reach::Itself);
                 self.escalate(&format!("runs the code in `{}`", word.shown()), naming);
@@ -391,17 +399,33 @@ impl<'w> Judge<'w> {
         if word.pieces.is_empty() {
             return;
         }
-        // `--config=path`, `key=path`.
-        let value = word
-            .prefix()
-            .split_once('=')
-            .map(|(name, _)| cut(word, name.len() + 1));
-        for path in [Some(word), value.as_ref()].into_iter().flatten() {
-            let placed = self.placed(path);
+        for path in parts(word) {
+            let placed = self.placed(&path);
             for mode in [Mode::Read, Mode::Write] {
                 self.path(&placed, at, None, mode, Reach::Itself, false);
             }
         }
+    }
+
+    /// The files that a variable names which is handed to a program.
+    fn hands(&mut self, name: &str, value: &Word, at: usize) {
+        for (file, certain) in files_of(name, value) {
+            for mode in [Mode::Read, Mode::Write] {
+                self.path(&file, at, None, mode, Reach::Itself, certain);
+            }
+        }
+    }
+
+    /// A page by name, or a file: `.so` in it includes any other.
+    fn page(&mut self, word: &Word, at: usize) {
+        if word.prefix().contains('/') || word.text() == Some("-") || word.is_unknown() {
+            self.escalate("formats a file that may include any other", at);
+        }
+        let kind = match outside(word) {
+            true => Kind::Read,
+            false => Kind::Maybe,
+        };
+        self.value(Slot::of(kind), word, at, at, true);
     }
 
     fn host(&mut self, word: &Word, at: usize, naming: Option<usize>) {
@@ -711,9 +735,16 @@ impl<'w> Judge<'w> {
         let name = prefix.split_once('=').map_or(prefix, |(name, _)| name);
         let name = name.trim_end_matches('+');
         let unclear = word.text().is_none() && !prefix.contains('=');
+        let value = cut(word, prefix.find('=').map_or(0, |at| at + 1));
+        // A shell's own variables are handed to nobody before they are exported.
+        let own = self.words.first().and_then(Word::text);
+        let kept = matches!(own, Some("declare" | "typeset" | "local" | "readonly"));
+        if prefix.contains('=') && !kept {
+            self.hands(name, &value, at);
+        }
         if unclear {
             self.escalate("sets a variable that cannot be computed", at);
-        } else if prefix.contains('=') && programs::dangerous_variable(name) {
+        } else if prefix.contains('=') && programs::dangerous_setting(name, value.text()) {
             self.escalate(
                 &format!("sets `{name}`, which changes what programs run or read"),
                 at,
@@ -730,8 +761,30 @@ impl<'w> Judge<'w> {
         let plain = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
         if word.text().is_none() || name.ends_with('!') || value.contains('$') {
             self.escalate(&format!("sets `{plain}` to what is expanded or run"), at);
+            match name.ends_with('!') {
+                true => self.script(&Word::known(value, word.span), at, false),
+                false => self.shell_calls(word, at),
+            }
+        }
+        // `make SHELL=rm`.
+        if programs::command_variable(plain) && !value.is_empty() {
+            self.script(&Word::known(value, word.span), at, false);
         }
         self.assign(&Word::known(format!("{plain}={value}"), word.span), at);
+    }
+
+    /// The commands of a makefile's `$(shell rm x)`.
+    fn shell_calls(&mut self, word: &Word, at: usize) {
+        let shown = word.shown();
+        for call in shown.split("$(shell ").skip(1).take(CONSOLE) {
+            let mut open = 1;
+            let end = call.find(|c| {
+                open += i32::from(c == '(') - i32::from(c == ')');
+                open == 0
+            });
+            let script = call.get(..end.unwrap_or(call.len())).unwrap_or(call);
+            self.script(&Word::known(script, word.span), at, false);
+        }
     }
 
     fn key(&mut self, word: &Word, at: usize) {
@@ -760,6 +813,11 @@ impl<'w> Judge<'w> {
             !name.contains('.') && self.commands.texts().any(|known| known == name)
         }) {
             self.script(&Word::known(command.trim(), word.span), at, false);
+        }
+        // `hg --config alias.x=!rm`.
+        let value = shown.split_once('=').map_or("", |(_, value)| value);
+        if let Some(command) = value.strip_prefix('!').filter(|_| self.commands.is_empty()) {
+            self.script(&Word::known(command, word.span), at, false);
         }
     }
 
@@ -863,6 +921,9 @@ impl<'w> Judge<'w> {
         let prefix = word.prefix();
         // `ext::sh -c …` runs a command.
         if prefix.contains("::") {
+            if prefix.starts_with("ext::") {
+                self.script(&cut(word, "ext::".len()), at, false);
+            }
             return self.escalate("uses a remote helper, which may run a command", at);
         }
         let path = prefix.starts_with(['/', '.', '~']);
@@ -992,6 +1053,106 @@ fn ends(glob: &str) -> Vec<String> {
         true => any(),
         false => alternatives.iter().map(|it| format!("{end}{it}")).collect(),
     }
+}
+
+/// Whether who takes such a value may fetch it, where it is a URL.
+const fn fetches(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Maybe
+            | Kind::Read
+            | Kind::ReadBelow
+            | Kind::ReadShown
+            | Kind::Names
+            | Kind::Both
+            | Kind::BothBelow
+            | Kind::Write
+            | Kind::WriteInto
+            | Kind::Response
+            | Kind::ResponseBelow
+            | Kind::CodeFile
+            | Kind::Dir
+            | Kind::Sends
+    )
+}
+
+/// What is written like a URL, and names no host.
+const HOSTLESS: &[&str] = &[
+    "file",
+    "s3",
+    "gs",
+    "az",
+    "abfs",
+    "abfss",
+    "wasb",
+    "wasbs",
+    "hdfs",
+    "npm",
+    "pkg",
+    "package",
+    "docker-daemon",
+    "containers-storage",
+    "sqlite",
+    "sqlite3",
+    "duckdb",
+    "jdbc",
+];
+
+/// Whether a text begins as a URL with a host, or as git writes one: `https://h`, `git+ssh://h`, `git@h:`.
+fn is_url(text: &str) -> bool {
+    let named = |scheme: &str| {
+        let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(part)
+            && !HOSTLESS
+                .iter()
+                .any(|known| scheme.eq_ignore_ascii_case(known))
+    };
+    match text.split_once("://") {
+        Some((scheme, rest)) => named(scheme) && !rest.is_empty(),
+        None => text
+            .strip_prefix("git@")
+            .is_some_and(|rest| rest.contains(':')),
+    }
+}
+
+/// A word that may name a path, and what in it may: `--config=path`, `key=path`, `lcov:path`.
+fn parts(word: &Word) -> impl Iterator<Item = Word> {
+    let prefix = word.prefix();
+    let marks = [
+        prefix.find('='),
+        prefix.find(':').filter(|_| !prefix.contains("://")),
+    ];
+    let after = marks
+        .into_iter()
+        .flatten()
+        .map(|at| (at, cut(word, at + 1)));
+    // `localhost:8080` ends in no path.
+    let path = |at: usize, part: &Word| {
+        prefix.get(at..=at) == Some("=") || part.shown().contains(['/', '.'])
+    };
+    let after = after.filter(move |(at, part)| !part.pieces.is_empty() && path(*at, part));
+    std::iter::once(word.clone()).chain(after.map(|(_, part)| part))
+}
+
+/// The paths in the value of a variable that a program is started with. What lies elsewhere surely is one where the
+/// name says so (`LLVM_PROFILE_FILE`): `BASE_PATH=/api` is none.
+pub(in crate::call::shell) fn files_of(name: &str, value: &Word) -> Vec<(Word, bool)> {
+    if value.text().is_none_or(|text| text.contains("://")) || programs::dangerous_variable(name) {
+        return Vec::new();
+    }
+    let file = programs::file_variable(name);
+    let path = |part: &Word| {
+        let text = part.prefix();
+        file || text.contains('/') || text.starts_with('.')
+    };
+    let paths = parts(value).filter(path);
+    paths
+        .map(|part| {
+            let certain = file && outside(&part);
+            (part, certain)
+        })
+        .collect()
 }
 
 /// Surely a path, and one that leaves the folder.
