@@ -219,7 +219,9 @@ fn secret() -> Result<String, Stop> {
 /// Prints the link of a page to the terminal.
 pub fn print_link(address: &str, code: &str, again: bool) {
     let what = match again {
-        true => "a page was opened with the link; if that was not you, stop acl serve. The next link",
+        true => {
+            "a page was opened with the link; if that was not you, stop acl serve. The next link"
+        }
         false => "to decide, open this link (it counts once)",
     };
     output::always(&format!("{what}: {address}/#code={code}"));

@@ -3,32 +3,41 @@
 //!
 //! A masked line keeps its marks: it is cut where marks and secrets begin and end, and each piece says what holds of it.
 
+use crate::call::Call;
 use crate::report::card::Card;
+use crate::session::gateway::wire::Listed;
 use crate::session::secrets::Secrets;
 use crate::source::Span;
 use serde_json::{Map, Value, json};
 
-/// Arguments, masked, and in how many places.
-pub fn arguments(secrets: &Secrets, args: &Value) -> (Value, usize) {
-    match args {
-        Value::Object(map) => {
-            let (masked, count) = secrets.arguments(map);
-            (Value::Object(masked), count)
-        }
-        other => {
-            let mut count = 0;
-            let text = match other {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let masked = secrets.text(&text, &mut count);
-            (Value::String(masked), count)
-        }
+/// A waiting call, as a list shows it.
+pub fn item(secrets: &Secrets, item: &Listed) -> Value {
+    let mut out = serde_json::to_value(item).unwrap_or_default();
+    let masked = item
+        .call
+        .args
+        .object()
+        .map(|args| secrets.arguments(args).1);
+    let masked = masked.ok().filter(|count| *count > 0);
+    put(&mut out, "masked", masked.map(Value::from));
+    put(
+        &mut out,
+        "card",
+        item.card.as_ref().map(|own| card(secrets, own)),
+    );
+    out
+}
+
+/// Arguments as they are.
+pub fn raw(call: &Call) -> Value {
+    match call.args.object() {
+        Ok(args) => Value::Object(args.clone()),
+        Err(why) => Value::from(why),
     }
 }
 
 /// A card, masked.
-pub fn card(secrets: &Secrets, card: &Card) -> Value {
+fn card(secrets: &Secrets, card: &Card) -> Value {
     let masked = |text: &str| Value::from(secrets.text(text, &mut 0));
     let optional = |text: &Option<String>| text.as_deref().map(masked);
     let marks = card.marks.iter().map(

@@ -63,6 +63,8 @@ pub enum Fault {
     NotBound,
     /// Another run is active in the session; the confirmation stays pending.
     RunActive,
+    /// The id belongs to another call.
+    Conflict,
     /// As many are pending as may be.
     Full,
     /// What is asked for is not valid, and why.
@@ -79,6 +81,7 @@ impl fmt::Display for Fault {
                 f.write_str("its run is gone, and nobody can run the tool in its place")
             }
             Self::RunActive => f.write_str("another run is active in its session"),
+            Self::Conflict => f.write_str("the id belongs to another call"),
             Self::Full => f.write_str("too many confirmations are pending"),
             Self::Invalid(why) => f.write_str(why),
             Self::Store(why) => write!(f, "the store: {why}"),
@@ -136,6 +139,8 @@ pub struct Options {
     pub lease: Duration,
     /// How many may be pending at once.
     pub most_pending: usize,
+    /// How many of one session.
+    pub most_pending_of_session: usize,
     /// Whether grants are read, and approvals remembered.
     pub grants: bool,
     /// How long settled calls are kept, so that their ids replay.
@@ -161,6 +166,7 @@ impl Default for Options {
             timeout: Duration::from_secs(600),
             lease: Duration::from_secs(20),
             most_pending: 10_000,
+            most_pending_of_session: 1_000,
             grants: true,
             keep: Duration::from_secs(30 * 24 * 60 * 60),
             secrets: Secrets::with(&[]).ok().map(Arc::new),
@@ -255,8 +261,29 @@ impl Gateway {
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn pending(&self, session: Option<&str>) -> Result<Vec<Listed>, Fault> {
-        let _ = session;
+    pub async fn pending(
+        &self,
+        session: Option<&str>,
+        at_most: usize,
+    ) -> Result<(Vec<Listed>, usize), Fault> {
+        let _ = (session, at_most);
+        unfinished()
+    }
+
+    /// How many.
+    ///
+    /// # Errors
+    /// x
+    pub async fn pending_count(&self) -> Result<usize, Fault> {
+        unfinished()
+    }
+
+    /// The call.
+    ///
+    /// # Errors
+    /// x
+    pub async fn call(&self, session: &str, id: &str) -> Result<Call, Fault> {
+        let _ = (session, id);
         unfinished()
     }
 
