@@ -90,7 +90,6 @@ impl From<Fault> for Wrong {
             Fault::NotFound => (StatusCode::NOT_FOUND, "not-found"),
             Fault::NotBound => (StatusCode::CONFLICT, "not-bound"),
             Fault::RunActive => (StatusCode::CONFLICT, "run-active"),
-            Fault::Conflict => (StatusCode::CONFLICT, "conflict"),
             Fault::Full => (StatusCode::TOO_MANY_REQUESTS, "full"),
             Fault::Invalid(_) => (StatusCode::BAD_REQUEST, "request"),
             Fault::Store(why) => {

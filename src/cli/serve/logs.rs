@@ -1,7 +1,7 @@
 //! The audit log of a server: written by a thread of its own, as another process may hold its lock for a while.
 
-use super::super::Stop;
 use super::super::audit::{Audit, Log};
+use super::super::{Stop, output};
 use super::metrics::Metrics;
 use crate::call::Call;
 use crate::decision::Decision;
@@ -100,6 +100,10 @@ pub struct Watcher {
 impl Observer for Watcher {
     fn ended(&self, event: &PermissionEvent, _: &Terminal) {
         self.metrics.end(event);
+    }
+
+    fn failed(&self, why: &str) {
+        output::warn(why);
     }
 
     fn judged(&self, call: &Call, decision: &Decision, took: Duration) {

@@ -13,13 +13,6 @@ use serde_json::{Map, Value, json};
 /// A waiting call, as a list shows it.
 pub fn item(secrets: &Secrets, item: &Listed) -> Value {
     let mut out = serde_json::to_value(item).unwrap_or_default();
-    let masked = item
-        .call
-        .args
-        .object()
-        .map(|args| secrets.arguments(args).1);
-    let masked = masked.ok().filter(|count| *count > 0);
-    put(&mut out, "masked", masked.map(Value::from));
     put(
         &mut out,
         "card",

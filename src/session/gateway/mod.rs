@@ -4,20 +4,33 @@
 //! asked is stored before anybody is asked; what cannot be stored is denied. Every approval is judged again under the
 //! policy as it then is. Who has won is the store's word: several gateways may share one.
 
+mod judge;
+mod lifecycle;
+mod listed;
+mod postgres;
+pub mod record;
+mod recovery;
 pub mod runner;
+mod sql;
+mod sqlite;
+pub mod store;
 pub mod wire;
 
 use crate::call::{Call, Grant};
 use crate::decision::Decision;
 use crate::matcher::Matcher;
 use crate::session::secrets::Secrets;
+use lifecycle::Inner;
+use record::Key;
 use runner::ToolRunner;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast;
 use wire::{Confirmation, Listed, Path, PermissionEvent, Remember, Terminal};
+
+pub use store::{Store, open};
 
 /// A call that is handed in.
 ///
@@ -63,8 +76,6 @@ pub enum Fault {
     NotBound,
     /// Another run is active in the session; the confirmation stays pending.
     RunActive,
-    /// The id belongs to another call.
-    Conflict,
     /// As many are pending as may be.
     Full,
     /// What is asked for is not valid, and why.
@@ -81,7 +92,6 @@ impl fmt::Display for Fault {
                 f.write_str("its run is gone, and nobody can run the tool in its place")
             }
             Self::RunActive => f.write_str("another run is active in its session"),
-            Self::Conflict => f.write_str("the id belongs to another call"),
             Self::Full => f.write_str("too many confirmations are pending"),
             Self::Invalid(why) => f.write_str(why),
             Self::Store(why) => write!(f, "the store: {why}"),
@@ -123,6 +133,11 @@ pub trait Observer: Send + Sync + 'static {
     fn judged(&self, call: &Call, decision: &Decision, took: Duration) {
         let _ = (call, decision, took);
     }
+
+    /// The store or the runner failed where nobody is there to be told: the gateway tries again, or has denied the call.
+    fn failed(&self, why: &str) {
+        let _ = why;
+    }
 }
 
 /// The time, in milliseconds since 1970.
@@ -139,8 +154,6 @@ pub struct Options {
     pub lease: Duration,
     /// How many may be pending at once.
     pub most_pending: usize,
-    /// How many of one session.
-    pub most_pending_of_session: usize,
     /// Whether grants are read, and approvals remembered.
     pub grants: bool,
     /// How long settled calls are kept, so that their ids replay.
@@ -166,36 +179,41 @@ impl Default for Options {
             timeout: Duration::from_secs(600),
             lease: Duration::from_secs(20),
             most_pending: 10_000,
-            most_pending_of_session: 1_000,
             grants: true,
             keep: Duration::from_secs(30 * 24 * 60 * 60),
             secrets: Secrets::with(&[]).ok().map(Arc::new),
             observer: None,
-            clock: Arc::new(|| 0),
+            clock: Arc::new(clock),
         }
     }
 }
 
+fn clock() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}
+
 /// The gateway. A clone is the same gateway.
-#[derive(Clone, Debug)]
-pub struct Gateway {
-    events: broadcast::Sender<Event>,
-    matcher: Arc<Matcher>,
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").finish_non_exhaustive()
+    }
 }
 
 impl Gateway {
     /// A gateway of a store, under a policy. Nothing is done in the background before [`Gateway::recover`].
     pub fn new(store: Arc<dyn Store>, matcher: Matcher, options: Options) -> Self {
-        let _ = (store, options);
-        Self {
-            matcher: Arc::new(matcher),
-            events: broadcast::channel(4096).0,
-        }
+        Self(Arc::new(Inner::new(store, matcher, options)))
     }
 
     /// Binds who takes the place of runs that are gone.
     pub fn bind(&self, runner: Arc<dyn ToolRunner>) {
-        let _ = runner;
+        self.0.bind(runner);
     }
 
     /// Takes up what a former process left, and looks after time-outs and runs that are gone from then on, until the
@@ -204,7 +222,15 @@ impl Gateway {
     /// # Errors
     /// The store does not answer.
     pub async fn recover(&self) -> Result<usize, Fault> {
-        unfinished()
+        recovery::start(&self.0).await
+    }
+
+    /// Looks once after time-outs and runs that are gone, as is done in the background after [`Gateway::recover`].
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn tick(&self) -> Result<(), Fault> {
+        recovery::tick(&self.0).await
     }
 
     /// Hands in a call: its end, or a person is asked. A call of an id that was there replays what became of the first.
@@ -212,8 +238,8 @@ impl Gateway {
     /// # Errors
     /// The call has no id or session, or too many are pending. A store that does not answer is no fault but a deny.
     pub async fn submit(&self, submission: Submission) -> Result<Submitted, Fault> {
-        let _ = submission;
-        unfinished()
+        let inner = Arc::clone(&self.0);
+        whole(async move { inner.submit(submission).await }).await
     }
 
     /// Waits for a call's end. Its run counts as live meanwhile, and for a lease after.
@@ -226,8 +252,7 @@ impl Gateway {
         id: &str,
         at_most: Duration,
     ) -> Result<Submitted, Fault> {
-        let _ = (session, id, at_most);
-        unfinished()
+        self.0.wait(&key(session, id)?, at_most).await
     }
 
     /// Looks at a call, as somebody else than its run.
@@ -235,8 +260,7 @@ impl Gateway {
     /// # Errors
     /// There is no such call, or the store does not answer.
     pub async fn look(&self, session: &str, id: &str) -> Result<Submitted, Fault> {
-        let _ = (session, id);
-        unfinished()
+        self.0.look(&key(session, id)?).await
     }
 
     /// A person's word. On the recovery path what follows from it goes on after this returns.
@@ -244,8 +268,8 @@ impl Gateway {
     /// # Errors
     /// Nothing of that id is pending, or its run is gone and nobody can take its place.
     pub async fn decide(&self, session: &str, id: &str, word: Word) -> Result<Path, Fault> {
-        let _ = (session, id, word);
-        unfinished()
+        let (inner, key) = (Arc::clone(&self.0), key(session, id)?);
+        whole(async move { inner.decide(&key, word).await }).await
     }
 
     /// The run does not want the call any more. What was decided or settled before stays so.
@@ -253,11 +277,11 @@ impl Gateway {
     /// # Errors
     /// There is no such call, its recovery is under way, or the store does not answer.
     pub async fn cancel(&self, session: &str, id: &str) -> Result<Terminal, Fault> {
-        let _ = (session, id);
-        unfinished()
+        let (inner, key) = (Arc::clone(&self.0), key(session, id)?);
+        whole(async move { inner.cancel(&key).await }).await
     }
 
-    /// What waits for a person, oldest first.
+    /// What waits for a person, the oldest of it, and how much there is.
     ///
     /// # Errors
     /// The store does not answer.
@@ -266,30 +290,30 @@ impl Gateway {
         session: Option<&str>,
         at_most: usize,
     ) -> Result<(Vec<Listed>, usize), Fault> {
-        let _ = (session, at_most);
-        unfinished()
+        self.0.pending(session, at_most).await
     }
 
-    /// How many.
+    /// How much waits for a person.
     ///
     /// # Errors
-    /// x
+    /// The store does not answer.
     pub async fn pending_count(&self) -> Result<usize, Fault> {
-        unfinished()
+        self.0.store.count().await
     }
 
-    /// The call.
+    /// A call as it was submitted, nothing masked.
     ///
     /// # Errors
-    /// x
+    /// There is no such call, or the store does not answer.
     pub async fn call(&self, session: &str, id: &str) -> Result<Call, Fault> {
-        let _ = (session, id);
-        unfinished()
+        let found = self.0.store.find(&key(session, id)?).await?;
+        let call = found.ok_or(Fault::NotFound)?.call();
+        call.map_err(Fault::Store)
     }
 
     /// What happens from now on.
     pub fn events(&self) -> broadcast::Receiver<Event> {
-        self.events.subscribe()
+        self.0.events.subscribe()
     }
 
     /// All grants, oldest first.
@@ -297,7 +321,7 @@ impl Gateway {
     /// # Errors
     /// The store does not answer.
     pub async fn grants(&self) -> Result<Vec<Granted>, Fault> {
-        unfinished()
+        self.0.store.grants().await
     }
 
     /// Takes a grant away.
@@ -305,33 +329,41 @@ impl Gateway {
     /// # Errors
     /// There is none of that id, or the store does not answer.
     pub async fn revoke(&self, id: &str) -> Result<Granted, Fault> {
-        let _ = id;
-        unfinished()
+        self.0.store.revoke(id).await?.ok_or(Fault::NotFound)
     }
 
     /// The policy from now on: every later judgement is under it.
     pub fn reload(&self, matcher: Matcher) {
-        let _ = matcher;
+        self.0.reload(matcher);
     }
 
     /// The policy as it is.
     pub fn matcher(&self) -> Arc<Matcher> {
-        Arc::clone(&self.matcher)
+        self.0.matcher()
     }
 }
 
-fn unfinished<T>() -> Result<T, Fault> {
-    Err(Fault::Store("unfinished".into()))
+/// Does something to its end, even if nobody waits for that any more: what the store has heard is then told, too.
+async fn whole<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+) -> Result<T, Fault> {
+    let done = tokio::spawn(work).await;
+    done.unwrap_or_else(|_| Err(Fault::Store("the gateway was stopped".into())))
 }
 
-/// Where calls and grants are kept.
-pub trait Store: Send + Sync + 'static {}
+/// How long an id may be, in bytes: it has to fit into a notification.
+const LONGEST: usize = 512;
 
-/// Opens the store of an address: `sqlite:PATH`, `sqlite::memory:` or `postgres://…`.
-///
-/// # Errors
-/// Why it cannot be opened; no secret is in the text.
-pub async fn open(address: &str) -> Result<Arc<dyn Store>, Fault> {
-    let _ = address;
-    unfinished()
+fn key(session: &str, id: &str) -> Result<Key, Fault> {
+    for (name, text) in [("session", session), ("id", id)] {
+        if text.is_empty() || text.len() > LONGEST || text.contains(char::is_control) {
+            return Err(Fault::Invalid(format!(
+                "a call's {name} has 1 to {LONGEST} bytes and no control characters"
+            )));
+        }
+    }
+    Ok(Key {
+        session: session.to_owned(),
+        id: id.to_owned(),
+    })
 }

@@ -4,6 +4,7 @@
 //! `tests/gateway/wire.rs` holds them.
 
 use crate::decision;
+use crate::report::card::Card;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -218,10 +219,10 @@ pub struct Listed {
     pub note: Option<String>,
     /// What remembering an approval would grant: `tool:NAME`, `rule:KEY`.
     pub remembers: Vec<String>,
-    /// Card.
+    /// What is said of it under the policy as it is now, nothing masked: for whoever writes it out.
     #[serde(skip)]
-    pub card: Option<crate::report::card::Card>,
-    /// Call.
-    #[serde(skip)]
-    pub call: crate::call::Call,
+    pub card: Option<Card>,
+    /// In how many places the arguments are masked or cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masked: Option<usize>,
 }
