@@ -486,6 +486,9 @@ impl Inner {
                 let mut again = record.asking(judged.asked, now);
                 again.held.note =
                     Some("It was approved, but by now the policy asks about more.".into());
+                if path == Path::Recovery {
+                    again.live_until = 0;
+                }
                 self.step(again, &[]).await?;
                 Ok(None)
             }

@@ -63,7 +63,7 @@ pub struct Record {
     pub version: i64,
     /// How far it has come.
     pub state: State,
-    /// Until when whoever has it counts as there: its run, or the gateway that runs it.
+    /// Until when whoever has it counts as there: its run, or the gateway that runs it; 0: nobody has it.
     pub live_until: i64,
     /// When somebody must look after it: a question nobody answers, a continuation that did not start.
     pub due: Option<i64>,
@@ -171,6 +171,7 @@ impl Record {
     #[must_use]
     pub fn unsure(mut self, now: i64) -> Self {
         self.held.may_have_run = true;
+        self.live_until = 0;
         self.held.note =
             Some("It may have run already: the gateway that ran it did not hear its end.".into());
         let asked = std::mem::take(&mut self.held.asked);

@@ -132,7 +132,7 @@ macro_rules! store {
                     let mut step = writer.begin().await.map_err(fault)?;
                     let replaced = sqlx::query(
                         "UPDATE calls SET version = $4, state = $5, due = $7, settled_at = $8, writer = $9, held = $10,
-                         live_until = CASE WHEN live_until < $6 THEN $6 ELSE live_until END
+                         live_until = CASE WHEN $6 = 0 OR live_until < $6 THEN $6 ELSE live_until END
                          WHERE session = $1 AND id = $2 AND version = $3",
                     )
                     .bind(&record.key.session)

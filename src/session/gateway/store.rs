@@ -36,7 +36,7 @@ pub trait Store: Send + Sync + 'static {
     fn find<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Record>>;
 
     /// Puts a record in the place of the version before it, and adds the grants; false where that is not the one stored.
-    /// A later `live_until` that is stored stays.
+    /// A later `live_until` that is stored stays, unless the record's is 0: nobody has it any more.
     fn replace<'a>(&'a self, record: &'a Record, grants: &'a [Granted]) -> Answer<'a, bool>;
 
     /// Puts off the time until which those of the keys that are in this state count as live; returns which they are.

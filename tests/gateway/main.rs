@@ -1,0 +1,12 @@
+//! The confirmation gateway: its rows as data, its wire, random histories, gateways that are killed, two on one database.
+//!
+//! Each test runs on SQLite; on PostgreSQL too where `ACL_TEST_POSTGRES` holds the address of a database in which it may
+//! make others (`tests/gateway/postgres.sh cargo test --features gateway --test gateway`), and says which it ran on.
+
+mod crash;
+mod histories;
+mod rows;
+mod several;
+mod stores;
+mod support;
+mod wire;
