@@ -5,6 +5,7 @@
 
 mod crash;
 mod histories;
+mod http;
 mod rows;
 mod several;
 mod stores;

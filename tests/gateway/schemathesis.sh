@@ -26,7 +26,7 @@ for token in "$submit" "$decide"; do
   timeout --signal=INT --kill-after=20 $((long / 2 + 30)) "$st" run "$base/v1/openapi.json" --url "$base" \
     -H "Authorization: Bearer $token" --exclude-path /v1/events --exclude-path-regex '^/$' --checks "$checks" \
     --phases examples,coverage,fuzzing,stateful --max-time $((long / 2)) --request-timeout 70 --generation-database none \
-    --suppress-health-check all --workers 2 || failed=1
+    --suppress-health-check all --max-examples 20000 --no-color || failed=1
 done
 grep -v -e listening -e 'to decide' "$work/log" | sort | uniq -c | sort -rn | head -20 || true
 exit "${failed:-0}"
