@@ -1,8 +1,10 @@
 //! Words and JSON that others rely on: only added to, never changed.
 
 use crate::support::word;
+use acl::policy::Verdict;
 use acl::session::gateway::wire::{
-    Basis, Confirmation, EVENT, Path, PermissionEvent, Remember, STATE_KEY, Status, Terminal,
+    Basis, Confirmation, EVENT, NotRun, Path, PermissionEvent, Remember, STATE_KEY, Status,
+    Terminal,
 };
 use acl::session::gateway::{Granted, Submitted};
 use serde_json::json;
@@ -154,4 +156,46 @@ fn a_grant() {
     });
     let granted: Granted = serde_json::from_value(json.clone()).unwrap();
     assert_eq!(serde_json::to_value(granted).unwrap(), json);
+}
+
+/// Of trpc-agent-go: "denied result shape", "ask result shape", "empty reason is omitted from the result".
+#[test]
+fn a_call_that_does_not_run() {
+    let rows = [
+        (
+            Verdict::Deny,
+            "no",
+            json!({"status": "denied", "tool": "t", "reason": "no"}),
+        ),
+        (
+            Verdict::Ask,
+            "hm",
+            json!({"status": "approval_required", "tool": "t", "reason": "hm"}),
+        ),
+        (Verdict::Deny, "", json!({"status": "denied", "tool": "t"})),
+    ];
+    for (verdict, reason, json) in rows {
+        let shown = NotRun::of(verdict, "t", reason);
+        assert_eq!(serde_json::to_value(shown).unwrap(), json);
+    }
+    assert_eq!(NotRun::of(Verdict::Allow, "t", ""), None);
+}
+
+/// "denial result carries role tool and the call id".
+#[test]
+fn a_message() {
+    let end: Terminal = serde_json::from_value(json!({
+        "call": "k1", "session": "s1", "tool": "x", "allowed": false, "basis": "tier", "text": "no",
+    }))
+    .unwrap();
+    assert_eq!(
+        serde_json::to_value(end.message()).unwrap(),
+        json!({"role": "tool", "tool_call_id": "k1", "content": "no"})
+    );
+    let allowed = Terminal {
+        allowed: true,
+        text: None,
+        ..end
+    };
+    assert_eq!(allowed.message(), None, "its host has yet to run it");
 }

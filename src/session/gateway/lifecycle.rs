@@ -199,6 +199,13 @@ impl Inner {
         let needed = |text: &Option<String>| text.clone().unwrap_or_default();
         let key = key(&needed(&call.session), &needed(&call.id))?;
         call.check().map_err(Fault::Invalid)?;
+        if call
+            .user
+            .as_ref()
+            .is_some_and(|user| user.contains(char::is_control))
+        {
+            return Err(Fault::Invalid("a user has no control characters".into()));
+        }
         // What only the gateway knows, a submission does not say.
         let call = Call {
             approvals: Vec::new(),

@@ -145,7 +145,7 @@ fn fault(why: &sqlx::Error) -> Fault {
 /// Makes a file that only its owner may read, where there is none: it will hold the arguments of calls.
 fn private(path: &str) -> Result<(), Fault> {
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true);
+    options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;

@@ -4,6 +4,7 @@
 //! `tests/gateway/wire.rs` holds them.
 
 use crate::decision;
+use crate::policy::Verdict;
 use crate::report::card::Card;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -201,6 +202,57 @@ pub struct PermissionEvent {
     /// The outside authority that refused or endorsed, where it has a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+}
+
+/// A call that does not run, as some hosts want its tool's result: `{"status":"denied","tool":"t","reason":"…"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// `denied`, or `approval_required`.
+    pub status: String,
+    /// The tool.
+    pub tool: String,
+    /// Why, where that is said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl NotRun {
+    /// Of a verdict; none where it runs.
+    pub fn of(verdict: Verdict, tool: &str, reason: &str) -> Option<Self> {
+        let status = match verdict {
+            Verdict::Allow => return None,
+            Verdict::Ask => "approval_required",
+            Verdict::Deny => "denied",
+        };
+        Some(Self {
+            status: status.to_owned(),
+            tool: tool.to_owned(),
+            reason: reason.to_owned(),
+        })
+    }
+}
+
+/// A tool's result as the model is given it, a refusal as any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// `tool`.
+    pub role: String,
+    /// The call's id.
+    pub tool_call_id: String,
+    /// What the tool said, or why it did not run.
+    pub content: String,
+}
+
+impl Terminal {
+    /// The result that the model is given; none where its host has yet to run the tool.
+    pub fn message(&self) -> Option<Message> {
+        let content = self.result.as_ref().or(self.text.as_ref())?;
+        Some(Message {
+            role: "tool".to_owned(),
+            tool_call_id: self.call.clone(),
+            content: content.clone(),
+        })
+    }
 }
 
 /// A pending confirmation as a list shows it.
