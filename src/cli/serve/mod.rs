@@ -167,6 +167,7 @@ impl Options {
         let options = gateway::Options {
             timeout: self.timeout,
             most_pending: self.most_pending,
+            most_pending_of_session: self.most_pending_of_session,
             secrets: Some(Arc::clone(&secrets)),
             observer: Some(Arc::new(logs::Watcher {
                 metrics: Arc::clone(&metrics),

@@ -154,6 +154,8 @@ pub struct Options {
     pub lease: Duration,
     /// How many may be pending at once.
     pub most_pending: usize,
+    /// How many of them of one session: it must not take the room of all others.
+    pub most_pending_of_session: usize,
     /// Whether grants are read, and approvals remembered.
     pub grants: bool,
     /// How long settled calls are kept, so that their ids replay.
@@ -179,6 +181,7 @@ impl Default for Options {
             timeout: Duration::from_secs(600),
             lease: Duration::from_secs(20),
             most_pending: 10_000,
+            most_pending_of_session: 1_000,
             grants: true,
             keep: Duration::from_secs(30 * 24 * 60 * 60),
             secrets: Secrets::with(&[]).ok().map(Arc::new),
@@ -298,7 +301,8 @@ impl Gateway {
     /// # Errors
     /// The store does not answer.
     pub async fn pending_count(&self) -> Result<usize, Fault> {
-        self.0.store.count().await
+        let (pending, _) = self.0.store.count("").await?;
+        Ok(pending)
     }
 
     /// A call as it was submitted, nothing masked.
