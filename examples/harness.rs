@@ -228,7 +228,8 @@ impl Tools for Pretend {
 /// `acl serve`, over HTTP: the call is handed in, then waited for.
 #[cfg(feature = "gateway")]
 mod remote {
-    use super::{Call, Gateway, Value, json};
+    use super::{Call, Gateway, json};
+    use acl::session::gateway::Submitted;
 
     /// Its address, and this run's session.
     pub struct Remote(pub String, pub String);
@@ -248,13 +249,10 @@ mod remote {
             let mut answer = sent.map_err(told)?;
             loop {
                 let text = answer.body_mut().read_to_string().map_err(told)?;
-                let said: Value = serde_json::from_str(&text).map_err(|why| why.to_string())?;
-                if said["state"] == "settled" {
-                    // A run that came back late: the gateway had the tool run meanwhile.
-                    let run_there = said["path"] == "recovery";
-                    let text = said["result"].as_str().or(said["text"].as_str());
-                    return Ok((said["allowed"] != true || run_there)
-                        .then(|| text.unwrap_or("Error: permission denied").to_owned()));
+                let said = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+                if let Submitted::Settled(end) = said {
+                    let text = || end.result.clone().or(end.text.clone()).unwrap_or_default();
+                    return Ok((!end.to_run()).then(text));
                 }
                 let waited = ureq::get(format!("{calls}/{id}"))
                     .query("session", session)

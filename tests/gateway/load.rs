@@ -5,6 +5,12 @@
 //! Starts a server of its own, on SQLite in a scratch folder. Times count from when a request was due, not from when it
 //! could be sent: a server that falls behind shows. The limits of the issue are the defaults.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    reason = "a measurement for developers; JSON values are not slices"
+)]
+
 use serde_json::{Value, json};
 use std::io::BufRead;
 use std::process::{Command, Stdio};
