@@ -125,7 +125,11 @@ async fn answer(gateway: &Gateway, asked: &Value) -> Value {
                 Err(why) => json!({"fault": format!("{why:?}")}),
             }
         }
-        _ => match gateway.pending(None).await {
+        _ => match gateway
+            .pending(None, usize::MAX)
+            .await
+            .map(|(listed, _)| listed)
+        {
             Ok(listed) => {
                 let ids = listed.iter().map(|one| {
                     json!([

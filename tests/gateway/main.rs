@@ -12,6 +12,7 @@
 
 mod crash;
 mod histories;
+mod http;
 mod rows;
 mod several;
 mod stores;

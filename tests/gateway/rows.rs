@@ -268,7 +268,11 @@ impl World {
                 self.listed().await
             }
             "remembers" => {
-                let listed = gateway.pending(None).await.unwrap();
+                let listed = gateway
+                    .pending(None, usize::MAX)
+                    .await
+                    .map(|(listed, _)| listed)
+                    .unwrap();
                 joined(listed.iter().flat_map(|listed| listed.remembers.clone()))
             }
             "grants" => {
@@ -326,7 +330,12 @@ impl World {
     }
 
     async fn listed(&self) -> String {
-        match self.gateway.pending(None).await {
+        match self
+            .gateway
+            .pending(None, usize::MAX)
+            .await
+            .map(|(listed, _)| listed)
+        {
             Ok(listed) => joined(listed.iter().map(|listed| {
                 let live = if listed.live { "live" } else { "gone" };
                 let note = if listed.note.is_some() { " note" } else { "" };

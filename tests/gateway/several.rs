@@ -89,7 +89,11 @@ fn a_word_said_elsewhere_wakes() {
             let waiting = two.waiting("c1");
             // Well past the lease of the submission: that it waits is seen at the other, too.
             tokio::time::sleep(Duration::from_secs(6)).await;
-            let listed = two.gateways[1].pending(Some("s1")).await.unwrap();
+            let listed = two.gateways[1]
+                .pending(Some("s1"), usize::MAX)
+                .await
+                .map(|(listed, _)| listed)
+                .unwrap();
             assert_eq!(listed.len(), 1);
             assert!(listed[0].live, "its lease is renewed for all to see");
             let started = Instant::now();

@@ -172,8 +172,8 @@ impl Store for Failing {
         self.through(self.inner.unsettled(session))
     }
 
-    fn count(&self) -> Answer<'_, usize> {
-        self.through(self.inner.count())
+    fn count<'a>(&'a self, session: &'a str) -> Answer<'a, (usize, usize)> {
+        self.through(self.inner.count(session))
     }
 
     fn due(&self, now: i64, bound: bool) -> Answer<'_, Vec<Record>> {

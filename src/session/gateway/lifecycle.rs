@@ -250,7 +250,9 @@ impl Inner {
         self.name.clone_into(&mut record.writer);
         record = match judged.action {
             Verdict::Ask => {
-                if self.store.count().await? >= self.options.most_pending {
+                let (all, own) = self.store.count(&record.key.session).await?;
+                let options = &self.options;
+                if all >= options.most_pending || own >= options.most_pending_of_session {
                     return Ok(self.store.find(&record.key).await?.map(Err));
                 }
                 record.live_until = self.live();

@@ -1,24 +1,31 @@
-//! What waits for a person, as a list shows it: each with the reasons that the policy has now.
+//! What waits for a person, as a list shows it: each with what the policy says of it now.
 //!
-//! In: records. Out: [`Listed`], secrets masked. A line with a secret is shown masked and without its marks, whose
-//! places would not be true any more.
+//! In: records. Out: [`Listed`]: its arguments masked, its card not, which is for whoever writes it out.
 
 use super::judge::{self, Matter};
 use super::lifecycle::Inner;
 use super::record::{Record, State};
-use super::wire::{Listed, Mark, Why};
+use super::wire::Listed;
 use super::{Fault, Granted};
 use crate::call::Call;
 use crate::call::files::FileView;
-use crate::decision::{Decision, decide, texts};
+use crate::decision::decide;
+use crate::explanation::Explanation;
 use crate::matcher::Matcher;
+use crate::report::card::card;
 use crate::session::secrets::Secrets;
 use std::sync::Arc;
 
 impl Inner {
-    pub async fn pending(self: &Arc<Self>, session: Option<&str>) -> Result<Vec<Listed>, Fault> {
+    pub async fn pending(
+        self: &Arc<Self>,
+        session: Option<&str>,
+        at_most: usize,
+    ) -> Result<(Vec<Listed>, usize), Fault> {
         let mut records = self.store.unsettled(session).await?;
         records.retain(|record| record.state == State::Pending);
+        let total = records.len();
+        records.truncate(at_most);
         let grants = match self.options.grants && !records.is_empty() {
             true => self.store.grants().await?,
             false => Vec::new(),
@@ -32,7 +39,7 @@ impl Inner {
                 live: record.live_until > now || waited.contains(&record.key),
                 ..listed(&matcher, record, &grants, secrets, now)
             });
-            shown.collect()
+            (shown.collect(), total)
         });
         listed
             .await
@@ -52,10 +59,9 @@ fn listed(
         live: false,
         expires_at: record.due.unwrap_or(i64::MAX),
         note: record.held.note.clone(),
-        reasons: Vec::new(),
-        line: None,
-        marks: Vec::new(),
         remembers: Vec::new(),
+        card: None,
+        masked: None,
     };
     // Without a table of secrets nothing of the arguments is shown.
     let (Ok(call), Some(secrets)) = (record.call(), secrets) else {
@@ -72,27 +78,6 @@ fn listed(
         ..call
     };
     let decision = decide(matcher, &call, &FileView::Real);
-    let masked = |text: &str| secrets.text(text, &mut 0);
-    listed.reasons = decision
-        .reasons
-        .iter()
-        .map(|reason| Why {
-            key: masked(&reason.key),
-            action: reason.action.name(),
-            forced: reason.forced,
-            subject: masked(&reason.subject),
-            text: masked(&reason.text),
-            instead: reason.instead.as_deref().map(masked),
-            at: reason.place.as_ref().map(crate::policy::rule::Place::line),
-        })
-        .collect();
-    if let Some(line) = &decision.line {
-        let shown = masked(line);
-        if shown == *line {
-            listed.marks = marks(&decision, &call.tool);
-        }
-        listed.line = Some(shown);
-    }
     let matters = judge::matters(matcher, &decision);
     listed.remembers = matters
         .into_iter()
@@ -101,23 +86,11 @@ fn listed(
             Matter::Rule(key) => format!("rule:{key}"),
         })
         .collect();
+    let masked = call
+        .args
+        .object()
+        .map_or(0, |args| secrets.arguments(args).1);
+    listed.masked = Some(masked).filter(|count| *count > 0);
+    listed.card = Some(card(&Explanation::of(matcher, &call, &decision)));
     listed
-}
-
-/// The parts of a command line, in order.
-fn marks(decision: &Decision, tool: &str) -> Vec<Mark> {
-    let marked = decision.judged.iter().filter_map(|judged| {
-        let span = judged.access.span.as_ref()?;
-        Some(Mark {
-            start: span.start,
-            end: span.end,
-            verdict: judged.verdict.name(),
-            text: format!(
-                "{} {}",
-                texts::kind(&judged.access),
-                texts::subject(&judged.access, tool)
-            ),
-        })
-    });
-    marked.collect()
 }

@@ -154,6 +154,8 @@ pub struct Options {
     pub lease: Duration,
     /// How many may be pending at once.
     pub most_pending: usize,
+    /// How many of them of one session: it must not take the room of all others.
+    pub most_pending_of_session: usize,
     /// Whether grants are read, and approvals remembered.
     pub grants: bool,
     /// How long settled calls are kept, so that their ids replay.
@@ -179,6 +181,7 @@ impl Default for Options {
             timeout: Duration::from_secs(600),
             lease: Duration::from_secs(20),
             most_pending: 10_000,
+            most_pending_of_session: 1_000,
             grants: true,
             keep: Duration::from_secs(30 * 24 * 60 * 60),
             secrets: Secrets::with(&[]).ok().map(Arc::new),
@@ -281,12 +284,35 @@ impl Gateway {
         whole(async move { inner.cancel(&key).await }).await
     }
 
-    /// What waits for a person, oldest first.
+    /// What waits for a person, the oldest of it, and how much there is.
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn pending(&self, session: Option<&str>) -> Result<Vec<Listed>, Fault> {
-        self.0.pending(session).await
+    pub async fn pending(
+        &self,
+        session: Option<&str>,
+        at_most: usize,
+    ) -> Result<(Vec<Listed>, usize), Fault> {
+        self.0.pending(session, at_most).await
+    }
+
+    /// How much waits for a person.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn pending_count(&self) -> Result<usize, Fault> {
+        let (pending, _) = self.0.store.count("").await?;
+        Ok(pending)
+    }
+
+    /// A call as it was submitted, nothing masked.
+    ///
+    /// # Errors
+    /// There is no such call, or the store does not answer.
+    pub async fn call(&self, session: &str, id: &str) -> Result<Call, Fault> {
+        let found = self.0.store.find(&key(session, id)?).await?;
+        let call = found.ok_or(Fault::NotFound)?.call();
+        call.map_err(Fault::Store)
     }
 
     /// What happens from now on.

@@ -36,7 +36,7 @@ pub struct Background {
 /// Starts it; how many are pending.
 pub async fn start(inner: &Arc<Inner>) -> Result<usize, Fault> {
     tick(inner).await?;
-    let pending = inner.store.count().await?;
+    let (pending, _) = inner.store.count("").await?;
     if inner.background.started.swap(true, Ordering::SeqCst) {
         return Ok(pending);
     }

@@ -217,14 +217,19 @@ macro_rules! store {
                 })
             }
 
-            fn count(&self) -> Answer<'_, usize> {
+            // That it is not settled is what the index goes by.
+            fn count<'a>(&'a self, session: &'a str) -> Answer<'a, (usize, usize)> {
                 Box::pin(async move {
-                    let count: Result<(i64,), _> =
-                        sqlx::query_as("SELECT count(*) FROM calls WHERE state <> 'settled' AND state = 'pending'")
-                            .fetch_one(self.reader())
-                            .await;
-                    let (count,) = count.map_err(|why| self.fault(&why))?;
-                    Ok(usize::try_from(count).unwrap_or_default())
+                    let count: Result<(i64, i64), _> = sqlx::query_as(
+                        "SELECT count(*), count(CASE WHEN session = $1 THEN 1 END)
+                         FROM calls WHERE state <> 'settled' AND state = 'pending'",
+                    )
+                    .bind(session)
+                    .fetch_one(self.reader())
+                    .await;
+                    let (all, own) = count.map_err(|why| self.fault(&why))?;
+                    let size = |count| usize::try_from(count).unwrap_or_default();
+                    Ok((size(all), size(own)))
                 })
             }
 
@@ -232,12 +237,10 @@ macro_rules! store {
                 Box::pin(async move {
                     let found = sqlx::query_as(
                         "SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
-                         FROM calls WHERE state <> 'settled' AND ((state = 'pending' AND due <= $1)
-                         OR (state = 'running' AND live_until <= $1)
-                         OR ($2 = 1 AND state = 'decided' AND live_until <= $1))
-                         UNION ALL
-                         SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
-                         FROM calls WHERE $2 = 1 AND state = 'settled' AND due <= $1
+                         FROM calls WHERE (state <> 'settled' AND state = 'pending' AND due <= $1)
+                         OR (state <> 'settled' AND state = 'running' AND live_until <= $1)
+                         OR (state <> 'settled' AND state = 'decided' AND live_until <= $1 AND $2 = 1)
+                         OR (due IS NOT NULL AND state = 'settled' AND due <= $1 AND $2 = 1)
                          ORDER BY created_at, session, id LIMIT 200",
                     )
                     .bind(now)

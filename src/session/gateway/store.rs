@@ -50,8 +50,8 @@ pub trait Store: Send + Sync + 'static {
     /// What has no end yet, of a session or of all, oldest first.
     fn unsettled<'a>(&'a self, session: Option<&'a str>) -> Answer<'a, Vec<Record>>;
 
-    /// How many are pending.
-    fn count(&self) -> Answer<'_, usize>;
+    /// How many are pending: of all, and of a session.
+    fn count<'a>(&'a self, session: &'a str) -> Answer<'a, (usize, usize)>;
 
     /// Some of what somebody must look after at a time: questions that nobody answered, tools whose gateway is gone;
     /// and, where somebody could, words that no run took up and continuations that did not start.

@@ -5,6 +5,7 @@
 
 use crate::decision;
 use crate::policy::Verdict;
+use crate::report::card::Card;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -268,50 +269,12 @@ pub struct Listed {
     /// What whoever decides must know: that it may have run already, that it was asked before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Why it is asked, under the policy as it is now; empty where it would not be asked any more.
-    pub reasons: Vec<Why>,
-    /// The command line, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<String>,
-    /// Its parts, and what is said of each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
     /// What remembering an approval would grant: `tool:NAME`, `rule:KEY`.
     pub remembers: Vec<String>,
-}
-
-/// A reason of an ask.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Why {
-    /// Its key.
-    pub key: String,
-    /// `ask` or `deny`.
-    pub action: &'static str,
-    /// Only a person's fresh word clears it.
-    pub forced: bool,
-    /// What it is about.
-    pub subject: String,
-    /// Why.
-    pub text: String,
-    /// What to do instead.
+    /// What is said of it under the policy as it is now, nothing masked: for whoever writes it out.
+    #[serde(skip)]
+    pub card: Option<Card>,
+    /// In how many places the arguments are masked or cut.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub instead: Option<String>,
-    /// Where it stands: `FILE:LINE:COLUMN`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
-/// A part of a command line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Mark {
-    /// The first byte.
-    pub start: usize,
-    /// One past the last.
-    pub end: usize,
-    /// `allow`, `ask` or `deny`.
-    pub verdict: &'static str,
-    /// What it is.
-    pub text: String,
+    pub masked: Option<usize>,
 }

@@ -11,7 +11,7 @@ CREATE TABLE calls (
     held TEXT NOT NULL,
     PRIMARY KEY (session, id)
 );
-CREATE INDEX calls_unsettled ON calls (state, live_until, due) WHERE state <> 'settled';
+CREATE INDEX calls_unsettled ON calls (state, live_until, due, session) WHERE state <> 'settled';
 CREATE INDEX calls_due ON calls (due) WHERE due IS NOT NULL;
 CREATE INDEX calls_settled ON calls (settled_at) WHERE settled_at IS NOT NULL;
 
