@@ -26,6 +26,8 @@ const CHANNEL: &str = "acl_calls";
 /// The store.
 pub struct Postgres {
     pool: PgPool,
+    /// Does not wait for the disk.
+    swift: PgPool,
     secrets: Vec<String>,
 }
 
@@ -47,12 +49,11 @@ impl Postgres {
             .application_name("acl")
             .options([("search_path", "acl"), ("statement_timeout", "15s")])
             .disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(12)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_lazy_with(options);
+        let pool = PgPoolOptions::new().acquire_timeout(Duration::from_secs(5));
+        let swift = options.clone().options([("synchronous_commit", "off")]);
         let store = Self {
-            pool,
+            pool: pool.clone().max_connections(10).connect_lazy_with(options),
+            swift: pool.max_connections(6).connect_lazy_with(swift),
             secrets: secrets(address),
         };
         store.schema().await?;
@@ -85,8 +86,15 @@ impl Postgres {
         &self.pool
     }
 
-    async fn writer(&self, _durable: bool) -> Result<PoolConnection<sqlx::Postgres>, Fault> {
-        self.pool.acquire().await.map_err(|why| self.fault(&why))
+    async fn writer(&self, durable: bool) -> Result<PoolConnection<sqlx::Postgres>, Fault> {
+        let pool = if durable { &self.pool } else { &self.swift };
+        pool.acquire().await.map_err(|why| self.fault(&why))
+    }
+
+    /// It is on the disk as soon as it is committed.
+    #[expect(clippy::unused_async, reason = "the other store waits here")]
+    async fn kept(&self) -> Result<(), Fault> {
+        Ok(())
     }
 
     fn fault(&self, why: &sqlx::Error) -> Fault {

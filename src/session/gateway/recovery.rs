@@ -10,6 +10,7 @@ use super::runner::{ToolRunner, Unrun};
 use super::store::Change;
 use super::wire::{Basis, Path};
 use super::{Fault, whole};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -17,6 +18,9 @@ use tokio::sync::mpsc;
 
 /// How often what is settled for long is forgotten, in milliseconds.
 const PRUNING: i64 = 60 * 60 * 1000;
+
+/// How many calls are renewed at a time.
+const SOME: usize = 64;
 
 /// How often the end of a tool is offered to a store that does not answer.
 const TRIES: usize = 40;
@@ -131,9 +135,12 @@ async fn renew(inner: &Arc<Inner>) -> Result<(), Fault> {
     if waited.is_empty() {
         return Ok(());
     }
-    let pending = State::Pending.name();
-    let renewed = inner.store.renew(&waited, pending, inner.live()).await?;
-    let renewed: std::collections::HashSet<_> = renewed.into_iter().collect();
+    let mut renewed = HashSet::new();
+    // Some at a time, so that other writers get their turn.
+    for some in waited.chunks(SOME) {
+        let pending = State::Pending.name();
+        renewed.extend(inner.store.renew(some, pending, inner.live()).await?);
+    }
     for key in waited {
         if !renewed.contains(&key) {
             inner.wake(&key);

@@ -1,5 +1,7 @@
 //! The statements of both stores, which understand the same SQL but for lists of keys.
 //!
+//! Indexes that hold only what is unsettled are used where a statement says `state <> 'settled'` in so many words.
+//!
 //! In: records and grants. Out: rows. Everything is a text or a number; what only the gateway reads of a record is JSON
 //! in one column, so that a new field needs no migration.
 
@@ -75,8 +77,8 @@ impl MigrationSource<'static> for Migrations {
     }
 }
 
-/// Writes a store over a pool: `$store` has `reader() -> &Pool`, `writer(durable) -> connection`, `fault(sqlx::Error)`,
-/// `hear()`, and `$pairs` is a list of keys as SQL.
+/// Writes a store over a pool: `$store` has `reader() -> &Pool`, `writer(durable) -> connection`, `kept()` that waits for
+/// the disk, `fault(sqlx::Error)`, `hear()`, and `$pairs` is a list of keys as SQL.
 macro_rules! store {
     ($store:ty, $pairs:literal) => {
         impl Store for $store {
@@ -102,6 +104,9 @@ macro_rules! store {
                     .execute(&mut *writer)
                     .await;
                     drop(writer);
+                    if record.state != State::Settled {
+                        self.kept().await?;
+                    }
                     match added.map_err(|why| self.fault(&why))?.rows_affected() {
                         0 => self.find(&record.key).await,
                         _ => Ok(None),
@@ -159,7 +164,7 @@ macro_rules! store {
                              ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, held = excluded.held",
                         )
                         .bind(&granted.id)
-                        .bind(granted.grant.user.as_deref())
+                        .bind(granted.grant.user.as_deref().unwrap_or_default())
                         .bind(granted.grant.session.as_deref())
                         .bind(granted.grant.created_at.unwrap_or_default())
                         .bind(held)
@@ -168,6 +173,8 @@ macro_rules! store {
                         .map_err(fault)?;
                     }
                     step.commit().await.map_err(fault)?;
+                    drop(writer);
+                    self.kept().await?;
                     Ok(true)
                 })
             }
@@ -230,10 +237,12 @@ macro_rules! store {
                 Box::pin(async move {
                     let found = sqlx::query_as(
                         "SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
-                         FROM calls WHERE (state <> 'settled' AND state = 'pending' AND due <= $1)
-                         OR (state <> 'settled' AND state = 'running' AND live_until <= $1)
-                         OR (state <> 'settled' AND state = 'decided' AND live_until <= $1 AND $2 = 1)
-                         OR (due IS NOT NULL AND state = 'settled' AND due <= $1 AND $2 = 1)
+                         FROM calls WHERE state <> 'settled' AND ((state = 'pending' AND due <= $1)
+                         OR (state = 'running' AND live_until <= $1)
+                         OR ($2 = 1 AND state = 'decided' AND live_until <= $1))
+                         UNION ALL
+                         SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
+                         FROM calls WHERE $2 = 1 AND state = 'settled' AND due <= $1
                          ORDER BY created_at, session, id LIMIT 200",
                     )
                     .bind(now)
@@ -282,10 +291,10 @@ macro_rules! store {
                 Box::pin(async move {
                     let found = sqlx::query_as(
                         "SELECT id, held FROM grants
-                         WHERE (owner = $1 OR (owner IS NULL AND $1 IS NULL)) AND (session IS NULL OR session = $2)
+                         WHERE owner = $1 AND (session IS NULL OR session = $2)
                          ORDER BY created_at, id",
                     )
-                    .bind(user)
+                    .bind(user.unwrap_or_default())
                     .bind(session)
                     .fetch_all(self.reader())
                     .await;
@@ -312,7 +321,9 @@ macro_rules! store {
                         .bind(id)
                         .fetch_optional(&mut *writer)
                         .await;
+                    drop(writer);
                     let revoked = revoked.map_err(|why| self.fault(&why))?;
+                    self.kept().await?;
                     revoked.map(sql::granted).transpose()
                 })
             }

@@ -1,7 +1,8 @@
 //! The store in one file: SQLite, in write-ahead mode.
 //!
-//! In: a path, or `:memory:`. Out: a store for one gateway. It writes through one connection at a time; a person's word,
-//! and what is asked, is on the disk before it counts, an end that nobody was asked about at the next checkpoint.
+//! In: a path, or `:memory:`. Out: a store for one gateway. It writes through one connection, and never waits for the
+//! disk while it holds it: what was asked or said is brought to the disk after its commit, together with whatever else
+//! was committed by then; an end that nobody was asked about is at the next checkpoint, which is made in the background.
 
 use super::record::{Key, Record, State};
 use super::store::{Answer, Change, Store};
@@ -10,9 +11,13 @@ use crate::call::Grant;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqlitePool};
+use std::fs::{File, OpenOptions};
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard, mpsc};
+use tokio::task::JoinHandle;
 
 const MIGRATIONS: &[(i64, &str, &str)] = &[(
     1,
@@ -20,16 +25,48 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[(
     include_str!("migrations/sqlite-1.sql"),
 )];
 
+/// How often a checkpoint is made.
+const CHECKPOINTS: Duration = Duration::from_millis(500);
+
+/// From how many pages on a writer makes a checkpoint itself, should the one in the background not get there.
+const MOST_PAGES: &str = "20000";
+
 /// The store.
 #[derive(Debug)]
 pub struct Sqlite {
     readers: SqlitePool,
-    /// Waits for the disk.
-    careful: SqlitePool,
-    /// Leaves that to the next checkpoint.
-    swift: SqlitePool,
+    writer: SqlitePool,
     /// SQLite has one writer at a time: who waits here need not ask again and again.
     turn: Mutex<()>,
+    log: Option<Log>,
+    checkpoints: Option<JoinHandle<()>>,
+}
+
+/// The write-ahead log, as a file to be brought to the disk.
+#[derive(Debug)]
+struct Log {
+    file: Arc<File>,
+    /// How many commits want to be on the disk.
+    wanted: AtomicU64,
+    /// How many of them are.
+    there: Mutex<u64>,
+}
+
+impl Log {
+    /// Brings all commits to the disk that were made before this is called. Who comes while the disk works goes with the
+    /// next one.
+    async fn kept(&self) -> std::io::Result<()> {
+        let mine = self.wanted.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut there = self.there.lock().await;
+        if *there >= mine {
+            return Ok(());
+        }
+        let all = self.wanted.load(Ordering::SeqCst);
+        let file = Arc::clone(&self.file);
+        tokio::task::spawn_blocking(move || file.sync_data()).await??;
+        *there = all;
+        Ok(())
+    }
 }
 
 /// The connection that writes.
@@ -52,6 +89,14 @@ impl DerefMut for Writer<'_> {
     }
 }
 
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.abort();
+        }
+    }
+}
+
 impl Sqlite {
     /// Opens a file, or makes it; only its owner may read a new one.
     ///
@@ -59,54 +104,48 @@ impl Sqlite {
     /// Why it cannot be opened.
     pub async fn open(path: &str) -> Result<Self, Fault> {
         let path = path.strip_prefix("//").unwrap_or(path);
-        let pool = |most| {
-            SqlitePoolOptions::new()
-                .max_connections(most)
-                .min_connections(1)
-                .idle_timeout(None)
-                .max_lifetime(None)
-                .acquire_timeout(Duration::from_secs(10))
-        };
         let options = SqliteConnectOptions::new()
             .busy_timeout(Duration::from_secs(10))
             .disable_statement_logging();
-        let (readers, careful, swift) = if path == ":memory:" {
-            let options = options.in_memory(true);
-            let only = pool(1)
-                .connect_with(options)
-                .await
-                .map_err(|why| fault(&why))?;
-            (only.clone(), only.clone(), only)
-        } else {
-            private(path)?;
-            let options = options.filename(path).journal_mode(SqliteJournalMode::Wal);
-            let full = options.clone().synchronous(SqliteSynchronous::Full);
-            let normal = options.synchronous(SqliteSynchronous::Normal);
-            let careful = pool(1)
-                .connect_with(full)
-                .await
-                .map_err(|why| fault(&why))?;
-            let swift = pool(1)
-                .connect_with(normal.clone())
-                .await
-                .map_err(|why| fault(&why))?;
-            let reading = pool(4)
-                .connect_with(normal)
-                .await
-                .map_err(|why| fault(&why))?;
-            (reading, careful, swift)
-        };
-        let migrator = sqlx::migrate::Migrator::new(sql::Migrations(MIGRATIONS)).await;
-        let migrated = match migrator {
-            Ok(migrator) => migrator.run(&careful).await,
-            Err(why) => Err(why),
-        };
-        migrated.map_err(|why| Fault::Store(why.to_string()))?;
+        if path == ":memory:" {
+            let only = pool(1, options.in_memory(true)).await?;
+            migrated(&only).await?;
+            return Ok(Self {
+                readers: only.clone(),
+                writer: only,
+                turn: Mutex::new(()),
+                log: None,
+                checkpoints: None,
+            });
+        }
+        private(path)?;
+        let options = options
+            .filename(path)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .pragma("wal_autocheckpoint", MOST_PAGES);
+        let writer = pool(1, options.clone()).await?;
+        migrated(&writer).await?;
+        let log = OpenOptions::new().write(true).open(format!("{path}-wal"));
+        let log = log.map_err(|why| Fault::Store(format!("`{path}-wal`: {why}")))?;
+        let checkpoints = pool(1, options.clone()).await?;
         Ok(Self {
-            readers,
-            careful,
-            swift,
+            readers: pool(4, options).await?,
+            writer,
             turn: Mutex::new(()),
+            log: Some(Log {
+                file: Arc::new(log),
+                wanted: AtomicU64::new(0),
+                there: Mutex::new(0),
+            }),
+            checkpoints: Some(tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(CHECKPOINTS).await;
+                    let checkpoint = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)");
+                    // One that fails is made up for by the next.
+                    let _ = checkpoint.execute(&checkpoints).await;
+                }
+            })),
         })
     }
 
@@ -114,13 +153,23 @@ impl Sqlite {
         &self.readers
     }
 
-    async fn writer(&self, durable: bool) -> Result<Writer<'_>, Fault> {
+    async fn writer(&self, _durable: bool) -> Result<Writer<'_>, Fault> {
         let turn = self.turn.lock().await;
-        let pool = if durable { &self.careful } else { &self.swift };
         Ok(Writer {
-            connection: pool.acquire().await.map_err(|why| fault(&why))?,
+            connection: self.writer.acquire().await.map_err(|why| fault(&why))?,
             _turn: turn,
         })
+    }
+
+    /// Waits until what was committed is on the disk.
+    async fn kept(&self) -> Result<(), Fault> {
+        match &self.log {
+            Some(log) => log
+                .kept()
+                .await
+                .map_err(|why| Fault::Store(why.to_string())),
+            None => Ok(()),
+        }
     }
 
     #[expect(
@@ -138,13 +187,32 @@ impl Sqlite {
     }
 }
 
+async fn pool(most: u32, options: SqliteConnectOptions) -> Result<SqlitePool, Fault> {
+    let pool = SqlitePoolOptions::new()
+        .max_connections(most)
+        .min_connections(1)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .acquire_timeout(Duration::from_secs(10));
+    pool.connect_with(options).await.map_err(|why| fault(&why))
+}
+
+async fn migrated(pool: &SqlitePool) -> Result<(), Fault> {
+    let migrator = sqlx::migrate::Migrator::new(sql::Migrations(MIGRATIONS)).await;
+    let migrated = match migrator {
+        Ok(migrator) => migrator.run(pool).await,
+        Err(why) => Err(why),
+    };
+    migrated.map_err(|why| Fault::Store(why.to_string()))
+}
+
 fn fault(why: &sqlx::Error) -> Fault {
     Fault::Store(why.to_string())
 }
 
 /// Makes a file that only its owner may read, where there is none: it will hold the arguments of calls.
 fn private(path: &str) -> Result<(), Fault> {
-    let mut options = std::fs::OpenOptions::new();
+    let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     {

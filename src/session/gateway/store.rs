@@ -63,7 +63,7 @@ pub trait Store: Send + Sync + 'static {
     /// Forgets calls that got their end before a time.
     fn prune(&self, before: i64) -> Answer<'_, u64>;
 
-    /// The grants of a user, for all sessions and for this one.
+    /// The grants of a user, for all sessions and for this one; perhaps those of a user without a name, where there is none.
     fn holding<'a>(&'a self, user: Option<&'a str>, session: &'a str) -> Answer<'a, Vec<Grant>>;
 
     /// All grants, oldest first.

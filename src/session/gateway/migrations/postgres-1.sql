@@ -11,17 +11,18 @@ CREATE TABLE calls (
     held TEXT NOT NULL,
     PRIMARY KEY (session, id)
 );
-CREATE INDEX calls_unsettled ON calls (state, live_until) WHERE state <> 'settled';
+CREATE INDEX calls_unsettled ON calls (state, live_until, due) WHERE state <> 'settled';
 CREATE INDEX calls_due ON calls (due) WHERE due IS NOT NULL;
 CREATE INDEX calls_settled ON calls (settled_at) WHERE settled_at IS NOT NULL;
 
 CREATE TABLE grants (
     id TEXT PRIMARY KEY,
-    owner TEXT,
+    owner TEXT NOT NULL,
     session TEXT,
     created_at BIGINT NOT NULL,
     held TEXT NOT NULL
 );
+CREATE INDEX grants_owner ON grants (owner);
 
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
