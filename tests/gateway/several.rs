@@ -172,6 +172,46 @@ fn of_two_words_one_counts() {
     }
 }
 
+/// The database lets go of every connection: the gateways connect anew, and nothing that waits is forgotten.
+#[test]
+fn connections_break() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for kind in kinds() {
+        if !matches!(kind, Kind::Postgres(_)) {
+            continue;
+        }
+        runtime.block_on(async {
+            let two = Two::new(&kind, Duration::from_secs(4)).await;
+            for round in 0..3 {
+                let id = format!("c{round}");
+                two.submitted(&id).await;
+                let waiting = two.waiting(&id);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                two.place.disconnect().await;
+                let mut decided = Err(Fault::NotFound);
+                for _ in 0..50 {
+                    let word = Word {
+                        remember: Remember::None,
+                        ..yes()
+                    };
+                    decided = two.gateways[1].decide("s1", &id, word).await;
+                    // A connection that broke is told once, to whoever used it first.
+                    if !matches!(decided, Err(Fault::Store(_))) {
+                        break;
+                    }
+                }
+                assert_eq!(decided, Ok(Path::Live));
+                let woken = match waiting.await.unwrap() {
+                    Err(Fault::Store(_)) => two.waiting(&id).await.unwrap(),
+                    woken => woken,
+                };
+                assert_eq!(words(&woken.unwrap()), "allow approval live");
+            }
+            two.removed().await;
+        });
+    }
+}
+
 /// The password of an address is in no error.
 #[test]
 fn no_secret_is_told() {

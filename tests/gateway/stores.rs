@@ -82,6 +82,15 @@ impl Place {
         open(&self.address).await.expect("a store")
     }
 
+    /// Breaks every connection to a database.
+    pub async fn disconnect(&self) {
+        let (address, name) = self.made.as_ref().expect("a database");
+        let all = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        );
+        administer(address, &all).await;
+    }
+
     pub async fn remove(self) {
         match &self.made {
             Some((address, name)) => {

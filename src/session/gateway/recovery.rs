@@ -109,15 +109,8 @@ pub async fn tick(inner: &Arc<Inner>) -> Result<(), Fault> {
                 take_up(inner, record);
             }
             (State::Settled, Some(runner)) => {
-                if inner.background.resuming().contains(&record.key) {
-                    continue;
-                }
-                let due = Some(inner.live());
-                if inner.store.put_off(&record, due).await? {
-                    let (inner, runner) = (Arc::clone(inner), Arc::clone(runner));
-                    let record = Record { due, ..record };
-                    tokio::spawn(async move { resume(&inner, &record, runner).await });
-                }
+                let (inner, runner) = (Arc::clone(inner), Arc::clone(runner));
+                tokio::spawn(async move { resume(&inner, record, runner).await });
             }
             _ => {}
         }
@@ -184,7 +177,7 @@ async fn taken_up(inner: &Arc<Inner>, record: Record) -> Result<(), Fault> {
         }
     }
     if record.state == State::Settled {
-        resume(inner, &record, runner).await;
+        resume(inner, record, runner).await;
     }
     Ok(())
 }
@@ -259,16 +252,32 @@ async fn run(
     Ok(None)
 }
 
-/// Starts the continuation of a run that is gone. What cannot be started is tried again, each time after twice as long;
-/// while it is being started, nobody else does.
-async fn resume(inner: &Arc<Inner>, record: &Record, runner: Arc<dyn ToolRunner>) {
-    let (Ok(orphan), Some(end)) = (record.orphan(), record.held.terminal.clone()) else {
-        return;
-    };
-    if !inner.background.resuming().insert(record.key.clone()) {
+/// Starts the continuation of a run that is gone, unless somebody else does.
+async fn resume(inner: &Arc<Inner>, record: Record, runner: Arc<dyn ToolRunner>) {
+    let key = record.key.clone();
+    if !inner.background.resuming().insert(key.clone()) {
         return;
     }
-    let mut record = record.clone();
+    if let Err(why) = resumed(inner, record, runner).await {
+        inner.failed(&why);
+    }
+    inner.background.resuming().remove(&key);
+}
+
+/// What cannot be started is tried again, each time after twice as long; while it is being started, nobody else does.
+async fn resumed(
+    inner: &Arc<Inner>,
+    mut record: Record,
+    runner: Arc<dyn ToolRunner>,
+) -> Result<(), String> {
+    let told = |why: Fault| why.to_string();
+    let orphan = record.orphan()?;
+    let end = record.held.terminal.clone().ok_or("it has no end")?;
+    let due = Some(inner.live());
+    if !inner.store.put_off(&record, due).await.map_err(told)? {
+        return Ok(());
+    }
+    record.due = due;
     let mut started = tokio::spawn(async move { runner.resume(&orphan, &end).await });
     let started = loop {
         tokio::select! {
@@ -283,32 +292,22 @@ async fn resume(inner: &Arc<Inner>, record: &Record, runner: Arc<dyn ToolRunner>
             }
         }
     };
-    let due = match started {
-        Ok(Ok(())) => None,
-        Ok(Err(why)) => {
-            inner.failed(&why);
-            Some(again(inner, &record))
+    let failed = match started {
+        Ok(Ok(())) => {
+            // It has started, whoever put it off meanwhile.
+            if !inner.store.put_off(&record, None).await.map_err(told)?
+                && let Some(there) = inner.store.find(&record.key).await.map_err(told)?
+            {
+                inner.store.put_off(&there, None).await.map_err(told)?;
+            }
+            return Ok(());
         }
-        Err(_) => {
-            inner.failed("starting a continuation failed");
-            Some(again(inner, &record))
-        }
+        Ok(Err(why)) => why,
+        Err(_) => "starting a continuation failed".into(),
     };
-    if let Err(why) = put_off(inner, &record, due).await {
-        inner.failed(&why.to_string());
-    }
-    inner.background.resuming().remove(&record.key);
-}
-
-/// Says when a continuation is due again, or that it has started: then that counts, whoever put it off meanwhile.
-async fn put_off(inner: &Inner, record: &Record, due: Option<i64>) -> Result<(), Fault> {
-    if inner.store.put_off(record, due).await? || due.is_some() {
-        return Ok(());
-    }
-    if let Some(there) = inner.store.find(&record.key).await? {
-        inner.store.put_off(&there, None).await?;
-    }
-    Ok(())
+    let again = Some(again(inner, &record));
+    inner.store.put_off(&record, again).await.map_err(told)?;
+    Err(failed)
 }
 
 fn again(inner: &Inner, record: &Record) -> i64 {
