@@ -94,6 +94,8 @@ pub fn run(options: &Options) -> Answer {
         options.given.state.get_or_insert(None);
     }
     if options.selftest {
+        // Nobody is to be asked about its samples.
+        options.handing.address = None;
         return selftest::run(&options);
     }
     if std::io::stdin().is_terminal() {

@@ -14,7 +14,10 @@ work=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 submit=$(openssl rand -hex 24) decide=$(openssl rand -hex 24)
 (umask 077; printf 'submit test %s\ndecide test %s\n' "$submit" "$decide" > "$work/tokens")
-HOME=$work "$acl" serve --listen 127.0.0.1:0 --policy policies/gateway.yaml --tokens "$work/tokens" --timeout 20s \
+policy=$PWD/policies/gateway.yaml
+# What is left behind stays there.
+cd "$work"
+HOME=$work "$acl" serve --listen 127.0.0.1:0 --policy "$policy" --tokens "$work/tokens" --timeout 20s \
   --most-pending 200 2> "$work/log" &
 server=$!
 for _ in $(seq 100); do grep -q listening "$work/log" && break; sleep 0.1; done

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Which gateway, and for how long.
 #[derive(Clone, Debug, Args)]
 pub struct Handing {
-    /// Hand what is asked to the gateway at this address (`acl serve`), where a person decides
+    /// Hand what is asked to the gateway at this address (`acl serve`), where a person decides; needs an acl with the feature
+    /// `gateway`
     #[arg(long = "gateway", value_name = "URL", value_parser = address)]
     pub address: Option<String>,
     /// How long a person has there; then the agent asks. The agent must give its hook longer: see `timeout` in its settings

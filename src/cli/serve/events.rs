@@ -5,10 +5,12 @@
 
 use super::Shared;
 use super::answer::Wrong;
+use super::routes::token;
 use crate::session::gateway::wire::EVENT;
 use crate::session::gateway::{Event, Fault};
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
@@ -36,14 +38,17 @@ struct Reader {
     server: Shared,
     events: Receiver<Event>,
     ready: VecDeque<String>,
+    /// Whose stream it is: it ends when the token counts no more.
+    token: String,
 }
 
 /// `GET /v1/events`
-pub async fn events(State(server): State<Shared>) -> Result<Response, Wrong> {
+pub async fn events(State(server): State<Shared>, headers: HeaderMap) -> Result<Response, Wrong> {
     // First the receiver, then the list: what happens between the two is told twice rather than never.
     let mut reader = Reader {
         events: server.gateway.events(),
         ready: VecDeque::new(),
+        token: token(&headers).unwrap_or_default().to_owned(),
         server,
     };
     reader.anew().await?;
@@ -75,6 +80,7 @@ impl Reader {
             if let Some(frame) = self.ready.pop_front() {
                 return Some(frame);
             }
+            self.server.people.person(&self.token)?;
             tokio::select! {
                 event = self.events.recv() => match event {
                     Ok(event) => self.ready.push_back(told(&event)),
