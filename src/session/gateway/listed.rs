@@ -2,8 +2,8 @@
 //!
 //! In: records. Out: [`Listed`]: its arguments masked, its card not, which is for whoever writes it out.
 
+use super::inner::Inner;
 use super::judge::{self, Matter};
-use super::lifecycle::Inner;
 use super::record::{Record, State};
 use super::wire::Listed;
 use super::{Fault, Granted};

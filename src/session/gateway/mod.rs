@@ -4,6 +4,7 @@
 //! asked is stored before anybody is asked; what cannot be stored is denied. Every approval is judged again under the
 //! policy as it then is. Who has won is the store's word: several gateways may share one.
 
+mod inner;
 mod judge;
 mod lifecycle;
 mod listed;
@@ -14,13 +15,14 @@ pub mod runner;
 mod sql;
 mod sqlite;
 pub mod store;
+mod submission;
 pub mod wire;
 
 use crate::call::{Call, Grant};
 use crate::decision::Decision;
 use crate::matcher::Matcher;
 use crate::session::secrets::Secrets;
-use lifecycle::Inner;
+use inner::Inner;
 use record::Key;
 use runner::ToolRunner;
 use serde::{Deserialize, Serialize};

@@ -3,16 +3,16 @@
 //! In: the store. Out: steps. A word that no run took up is taken up here; a tool that a gateway began to run and whose
 //! end nobody heard is asked about again, never run again by itself.
 
+use super::Fault;
+use super::inner::Inner;
 use super::judge;
-use super::lifecycle::Inner;
-use super::record::{Record, State};
+use super::record::{Key, Record, State};
 use super::runner::{ToolRunner, Unrun};
 use super::store::Change;
 use super::wire::{Basis, Path};
-use super::{Fault, whole};
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -31,6 +31,14 @@ pub struct Background {
     started: AtomicBool,
     renewed: AtomicI64,
     pruned: AtomicI64,
+    /// Whose continuations are being started here.
+    resuming: Mutex<HashSet<Key>>,
+}
+
+impl Background {
+    fn resuming(&self) -> MutexGuard<'_, HashSet<Key>> {
+        self.resuming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Starts it; how many are pending.
@@ -101,6 +109,9 @@ pub async fn tick(inner: &Arc<Inner>) -> Result<(), Fault> {
                 take_up(inner, record);
             }
             (State::Settled, Some(runner)) => {
+                if inner.background.resuming().contains(&record.key) {
+                    continue;
+                }
                 let due = Some(inner.live());
                 if inner.store.put_off(&record, due).await? {
                     let (inner, runner) = (Arc::clone(inner), Arc::clone(runner));
@@ -114,7 +125,7 @@ pub async fn tick(inner: &Arc<Inner>) -> Result<(), Fault> {
     let pruned = inner.background.pruned.load(Ordering::SeqCst);
     if inner.now().saturating_sub(pruned) > PRUNING {
         inner.background.pruned.store(inner.now(), Ordering::SeqCst);
-        let keep = super::lifecycle::millis(inner.options.keep);
+        let keep = super::inner::millis(inner.options.keep);
         inner.store.prune(inner.now().saturating_sub(keep)).await?;
     }
     Ok(())
@@ -248,26 +259,56 @@ async fn run(
     Ok(None)
 }
 
-/// Starts the continuation of a run that is gone. What cannot be started is tried again, each time after twice as long.
+/// Starts the continuation of a run that is gone. What cannot be started is tried again, each time after twice as long;
+/// while it is being started, nobody else does.
 async fn resume(inner: &Arc<Inner>, record: &Record, runner: Arc<dyn ToolRunner>) {
     let (Ok(orphan), Some(end)) = (record.orphan(), record.held.terminal.clone()) else {
         return;
     };
-    let started = whole(async move { Ok(runner.resume(&orphan, &end).await) }).await;
+    if !inner.background.resuming().insert(record.key.clone()) {
+        return;
+    }
+    let mut record = record.clone();
+    let mut started = tokio::spawn(async move { runner.resume(&orphan, &end).await });
+    let started = loop {
+        tokio::select! {
+            started = &mut started => break started,
+            () = tokio::time::sleep(inner.options.lease / 4) => {
+                let due = Some(inner.live());
+                match inner.store.put_off(&record, due).await {
+                    Ok(true) => record.due = due,
+                    Ok(false) => {}
+                    Err(why) => inner.failed(&why.to_string()),
+                }
+            }
+        }
+    };
     let due = match started {
         Ok(Ok(())) => None,
         Ok(Err(why)) => {
             inner.failed(&why);
-            Some(again(inner, record))
+            Some(again(inner, &record))
         }
-        Err(why) => {
-            inner.failed(&why.to_string());
-            Some(again(inner, record))
+        Err(_) => {
+            inner.failed("starting a continuation failed");
+            Some(again(inner, &record))
         }
     };
-    if let Err(why) = inner.store.put_off(record, due).await {
+    if let Err(why) = put_off(inner, &record, due).await {
         inner.failed(&why.to_string());
     }
+    inner.background.resuming().remove(&record.key);
+}
+
+/// Says when a continuation is due again, or that it has started: then that counts, whoever put it off meanwhile.
+async fn put_off(inner: &Inner, record: &Record, due: Option<i64>) -> Result<(), Fault> {
+    if inner.store.put_off(record, due).await? || due.is_some() {
+        return Ok(());
+    }
+    if let Some(there) = inner.store.find(&record.key).await? {
+        inner.store.put_off(&there, None).await?;
+    }
+    Ok(())
 }
 
 fn again(inner: &Inner, record: &Record) -> i64 {

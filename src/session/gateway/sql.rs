@@ -237,10 +237,12 @@ macro_rules! store {
                 Box::pin(async move {
                     let found = sqlx::query_as(
                         "SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
-                         FROM calls WHERE (state <> 'settled' AND state = 'pending' AND due <= $1)
-                         OR (state <> 'settled' AND state = 'running' AND live_until <= $1)
-                         OR (state <> 'settled' AND state = 'decided' AND live_until <= $1 AND $2 = 1)
-                         OR (due IS NOT NULL AND state = 'settled' AND due <= $1 AND $2 = 1)
+                         FROM calls WHERE state <> 'settled' AND ((state = 'pending' AND due <= $1)
+                         OR (state = 'running' AND live_until <= $1)
+                         OR ($2 = 1 AND state = 'decided' AND live_until <= $1))
+                         UNION ALL
+                         SELECT session, id, version, state, live_until, due, created_at, settled_at, writer, held
+                         FROM calls WHERE $2 = 1 AND state = 'settled' AND due <= $1
                          ORDER BY created_at, session, id LIMIT 200",
                     )
                     .bind(now)
