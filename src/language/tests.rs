@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::matcher::Matcher;
-use crate::policy::{LayerKind, Root, load};
+use crate::policy::{LayerKind, Root, Trust, load};
 use crate::source::Source;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub fn matcher(text: &str) -> Matcher {
         kind: LayerKind::User,
         source: Arc::new(source),
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     };
     let policy = load(vec![root], &|name, _| Err(format!("no file `{name}`")));
     Matcher::compile(policy.unwrap_or_else(|findings| panic!("{text}: {findings:?}")))
@@ -591,7 +591,7 @@ fn a_rule_given_up_differs() {
             kind: LayerKind::User,
             source,
             folder: None,
-            trusted: true,
+            trusted: Trust::Yes,
         };
         Matcher::compile(load(vec![root], &|_, _| Ok(Arc::clone(&base))).unwrap())
     };

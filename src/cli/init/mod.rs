@@ -4,7 +4,7 @@
 
 mod files;
 
-use super::policies::{self, Which};
+use super::policies::{self, Found, Which};
 use super::state::Folder;
 use super::{Answer, Exit, Stop, output, trust};
 use crate::agents::{Agent, Entries, plugin, plugs, program};
@@ -115,7 +115,8 @@ fn add(options: &Options, place: &Place) -> Answer {
         let kept = change.put(&place.state)?;
         let mut said = format!("{}: written", policies::shown(&change.path));
         if place.is_policy(&change.path) && !place.user {
-            trust::put(&change.path, change.after.as_deref().unwrap_or_default())?;
+            let text = change.after.as_deref().unwrap_or_default();
+            trust::put(&place.own(&change.path), text)?;
             said += ", and trusted as it stands";
         }
         if let Some(kept) = kept {
@@ -198,7 +199,7 @@ fn remove(options: &Options, place: &Place) -> Answer {
         made.extend(change.take_back(&place.state)?);
         let name = policies::shown(&change.path);
         if place.is_policy(&change.path) && !place.user {
-            trust::forget(&change.path)?;
+            trust::forget(&place.own(&change.path))?;
         }
         output::result(&match change.after {
             Some(_) => format!("{name}: acl's part is taken out\n"),
@@ -347,6 +348,15 @@ impl Place {
         file.is_ok_and(|(file, _)| file == path)
     }
 
+    /// The project's policy, as the search finds it.
+    fn own(&self, path: &Path) -> Found {
+        Found {
+            kind: LayerKind::Project,
+            path: path.to_path_buf(),
+            folder: path.parent().unwrap_or(&self.project).to_path_buf(),
+        }
+    }
+
     /// The policy, where there is none.
     fn policy(&self, preset: &str) -> Result<Option<Change>, Stop> {
         let kind = match self.user {
@@ -356,8 +366,7 @@ impl Place {
         let found = policies::search(&self.project);
         if let Some(found) = found.iter().find(|found| found.kind == kind) {
             output::remark(&format!("{}: left as it is", policies::shown(&found.path)));
-            let text = std::fs::read_to_string(&found.path).unwrap_or_default();
-            if !self.user && !trust::Trusted::load().covers(&found.path, &text) {
+            if !self.user && !trust::holds(found) {
                 output::remark("  it only tightens until you have read it and said `acl trust`");
             }
             return Ok(None);

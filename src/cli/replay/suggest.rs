@@ -11,8 +11,8 @@ use crate::decision::{Basis, Decision, Judged, decide};
 use crate::language::{Way, changed};
 use crate::lint::{self, Levels};
 use crate::matcher::Matcher;
-use crate::policy::Root;
 use crate::policy::rule::Verdict;
+use crate::policy::{Root, Trust};
 use crate::session::audit::subject;
 use crate::source::{Format, Source};
 use serde_json::{Value, json};
@@ -432,7 +432,7 @@ fn under(rules: &[Rule], roots: &[Root]) -> Result<Matcher, Stop> {
     };
     roots.push(Root {
         source: Arc::new(source),
-        trusted: true,
+        trusted: Trust::Yes,
         ..last
     });
     policies::compile(roots)
