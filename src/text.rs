@@ -48,6 +48,29 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
     at
 }
 
+/// What a terminal may be given for a character: nothing that moves, hides or reorders text.
+pub(crate) fn visible(c: char) -> char {
+    match c {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '␡',
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// The same for a text; its line breaks stay.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c == '\n' { c } else { visible(c) })
+        .collect()
+}
+
 /// Which of the two spellings a policy is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

@@ -132,6 +132,9 @@ fn around(project: &Path) -> String {
         };
         let (title, path) = (hook.agent.terms().title, policies::shown(&hook.path));
         let _ = writeln!(out, "hook of {title}: {path} runs `{}`{gone}", hook.command);
+        for doubt in &hook.doubts {
+            let _ = writeln!(out, "  it may not be asked: {doubt}");
+        }
     }
     out
 }

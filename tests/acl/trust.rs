@@ -164,3 +164,77 @@ fn one_that_is_gone_is_missed() {
     acl(&top, "project", "trust", "");
     says(&hook(&top, "project"), ALLOWS);
 }
+
+#[test]
+fn nothing_in_an_answer_hides_or_reorders_text() {
+    let top = scratch(
+        "texts",
+        &[("acl.toml", "version = 1\n[tiers]\nask = [\"bash\"]\n")],
+    );
+    for (tool, command) in [
+        ("Bash", "ls \\u001b[2K\\u202e\\u200b"),
+        ("B\\u001b\\u202eash", "ls"),
+    ] {
+        let call = format!(
+            r#"{{"session_id":"s","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{{"command":"{command}"}}}}"#
+        );
+        let told = acl(&top, "project", "hook claude-code", &call);
+        let json: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let text = json.to_string();
+        let text: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let reason = text["hookSpecificOutput"]["permissionDecisionReason"]
+            .as_str()
+            .unwrap();
+        assert!(
+            !reason.contains(['\u{1b}', '\u{202e}', '\u{200b}']),
+            "{reason:?}"
+        );
+        assert!(reason.contains('\u{fffd}'), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_grant_is_named() {
+    let top = scratch(
+        "granted",
+        &[("acl.toml", "version = 1\n[tiers]\nask = [\"bash\"]\n")],
+    );
+    acl(&top, "project", "grant tool:bash", "");
+    let call = r#"{"session_id":"s","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git status"}}"#;
+    let told = acl(&top, "project", "hook claude-code --audit default", call);
+    says(&told, ALLOWS);
+    says(&told, "(grant of `tool:bash`)");
+    says(
+        &acl(&top, "project", "log --rule tool:bash", ""),
+        "git status",
+    );
+    says(&acl(&top, "project", "grants", ""), "until revoked");
+    says(
+        &acl(&top, "project", "grants --session=", ""),
+        "a value is required",
+    );
+}
+
+/// A held lock is told, and not waited for without end.
+#[cfg(unix)]
+#[test]
+fn a_lock_that_is_held_is_told() {
+    let top = scratch("held", &[("acl.toml", LOOSE)]);
+    acl(&top, "project", "trust", "");
+    let lock = top.join("home/.local/state/acl/lock");
+    let mut holder = match Command::new("flock")
+        .arg(&lock)
+        .args(["sleep", "30"])
+        .spawn()
+    {
+        Ok(holder) => holder,
+        Err(_) => return,
+    };
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let started = std::time::Instant::now();
+    let told = acl(&top, "project", "grant tool:bash", "");
+    says(&told, "another process holds the lock");
+    assert!(started.elapsed().as_secs() < 10);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
