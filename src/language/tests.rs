@@ -566,8 +566,11 @@ fn whose_a_policy_is_differs() {
         };
         Matcher::compile(load(vec![root], &|_, _| Err(String::new())).unwrap())
     };
-    for other in [of(LayerKind::Managed, true), of(LayerKind::User, false)] {
-        let changes = changed(&of(LayerKind::User, true), &other);
+    for other in [
+        of(LayerKind::Managed, Trust::Yes),
+        of(LayerKind::User, Trust::No),
+    ] {
+        let changes = changed(&of(LayerKind::User, Trust::Yes), &other);
         let own = changes.iter().find(|change| change.what == "layers");
         assert!(own.unwrap().fate.told() == Told::Unknown, "{changes:#?}");
     }
