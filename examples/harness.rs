@@ -11,7 +11,7 @@ use acl::call::files::FileView;
 use acl::call::{Approval, Args, Call};
 use acl::decision::{decide, texts};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root, Verdict};
+use acl::policy::{self, LayerKind, Root, Trust, Verdict};
 use acl::source::{Format, Source};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
@@ -78,7 +78,7 @@ impl Gate {
             kind: LayerKind::User,
             source: Arc::new(source),
             folder: Some(folder.to_owned()),
-            trusted: true,
+            trusted: Trust::Yes,
         };
         let policy = policy::load(vec![root], &|name, _| Err(format!("there is no `{name}`")));
         let policy = policy.map_err(|mut findings| told(findings.remove(0)))?;

@@ -6,6 +6,7 @@
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
 use super::word::{Piece, Word};
+use smol_str::SmolStr;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ pub struct Glob(Form);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Form {
     /// No wildcard: nearly all words of a policy.
-    Literal(Arc<str>),
+    Literal(SmolStr),
     /// At least one token that is no character.
     Wild(Arc<[Token]>),
 }
@@ -112,19 +113,48 @@ impl Glob {
         Self(Form::Literal(text.into()))
     }
 
+    /// The glob of a word in which every character stands for itself: nearly all of a policy.
+    pub fn plain(text: &str) -> Option<Self> {
+        (is_plain(text) && !text.contains(['{', '}'])).then(|| Self::literal(text))
+    }
+
     /// Reads a word or component; one glob for each brace alternative. The error says what is wrong.
     pub fn parse(text: &str) -> Result<Vec<Self>, String> {
+        if let Some(plain) = Self::plain(text) {
+            return Ok(vec![plain]);
+        }
         if is_plain(text) {
-            return match text.contains(['{', '}']) {
-                false => Ok(vec![Self::literal(text)]),
-                true => Ok(expand(text.as_bytes(), &|byte, c| *byte == c as u8)?
-                    .iter()
-                    .map(|own| Self::literal(&String::from_utf8_lossy(own)))
-                    .collect()),
-            };
+            if let Some(all) = Self::one_brace(text) {
+                return Ok(all);
+            }
+            return Ok(expand(text.as_bytes(), &|byte, c| *byte == c as u8)?
+                .iter()
+                .map(|own| Self::literal(&String::from_utf8_lossy(own)))
+                .collect());
         }
         let chars: Vec<(char, bool)> = unescape(text)?;
         Self::parse_marked(&chars)
+    }
+
+    /// The alternatives of `a{b,c}d`, and of nothing else that has braces: what [`expand`] makes of it, at a tenth.
+    fn one_brace(text: &str) -> Option<Vec<Self>> {
+        let (before, rest) = text.split_once('{')?;
+        let (inside, after) = rest.split_once('}')?;
+        let further = |part: &str| part.contains(['{', '}']);
+        let parts = inside.bytes().filter(|byte| *byte == b',').count() + 1;
+        if !(2..=MOST_ALTERNATIVES).contains(&parts)
+            || [before, inside, after].into_iter().any(further)
+        {
+            return None;
+        }
+        let mut out = Vec::with_capacity(parts);
+        let mut word = String::with_capacity(text.len());
+        for part in inside.split(',') {
+            word.clear();
+            word.extend([before, part, after]);
+            out.push(Self::literal(&word));
+        }
+        Some(out)
     }
 
     /// Reads characters that are marked `true` where they stand for themselves (they were quoted or escaped).

@@ -38,7 +38,7 @@ pub struct Audit {
 }
 
 /// How long to wait for another acl that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// `500K`, `10M`, `1G`, or bytes.
 fn size(text: &str) -> Result<u64, String> {

@@ -147,11 +147,13 @@ impl Options {
         }
         let which = self.which(asked)?;
         let roots = which.found()?;
+        // What a policy that is gone would have said, nobody knows: a person is asked.
+        let missing = which.missing()?.into_iter().next();
         if roots.is_empty() {
             let start = which.start()?;
-            let why = format!(
+            let why = missing.unwrap_or_else(|| format!(
                 "no policy was found for {start}: `acl init` writes one, or name one with `--policy` where the hook is installed"
-            );
+            ));
             let nobody = matches!(self.given.mode, Some(Mode::NonInteractive));
             let prompts = match nobody {
                 true => Prompts::No,
@@ -164,6 +166,7 @@ impl Options {
             }
             return Ok(said);
         }
+        asked.doubt = asked.doubt.take().or(missing);
         // The process ends after its answer: taking a large policy apart again would cost more than the decision.
         let matcher = std::mem::ManuallyDrop::new(policies::compile(roots)?);
         self.given.declared(&matcher)?;

@@ -81,14 +81,51 @@ pub type Answer = Result<Exit, Stop>;
 #[derive(Debug, Parser)]
 #[command(name = "acl", version, max_term_width = 100, after_help = AFTER)]
 pub struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// `acl hook` by itself. An agent runs it before each call, and describing all the other commands takes longer than
+/// reading its options.
+#[derive(Debug, Parser)]
+#[command(name = "acl", version, max_term_width = 100)]
+struct Hooked {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: HookCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum HookCommand {
+    /// Answer a hook of an agent: its call on stdin, in its own terms on stdout
+    Hook(Box<hook::Options>),
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+struct Common {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
     /// Say nothing but results
     #[arg(short, long, global = true)]
     quiet: bool,
-    #[command(subcommand)]
-    command: Command,
+}
+
+impl Cli {
+    /// What was typed.
+    fn read() -> Result<Self, clap::Error> {
+        if std::env::args_os().nth(1).is_none_or(|word| word != "hook") {
+            return Self::try_parse();
+        }
+        let Hooked { common, command } = Hooked::try_parse()?;
+        let HookCommand::Hook(options) = command;
+        let command = Command::Hook(options);
+        Ok(Self { common, command })
+    }
 }
 
 const AFTER: &str = "\
@@ -169,7 +206,7 @@ pub fn main() -> ExitCode {
         );
     }));
     let ran = std::panic::catch_unwind(|| {
-        let cli = match Cli::try_parse() {
+        let cli = match Cli::read() {
             Ok(cli) => cli,
             Err(usage) => {
                 hook::drain_if_meant();
@@ -181,7 +218,7 @@ pub fn main() -> ExitCode {
                 };
             }
         };
-        output::configure(cli.color, cli.quiet);
+        output::configure(cli.common.color, cli.common.quiet);
         let answer = match cli.command {
             Command::Check(options) => check::run(&options),
             Command::Explain(options) => explain::run(&options),

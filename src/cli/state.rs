@@ -18,7 +18,7 @@ pub struct Folder(PathBuf);
 const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// How long to wait for another acl that changes something.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Folder {
     /// The one that is named, or the user's own.
@@ -107,7 +107,7 @@ impl Folder {
         });
         replaced.map_err(failed)?.unwrap_or_else(|| {
             Err(Stop::told(format!(
-                "another acl does not let go of `{}`",
+                "another process holds the lock `{}`: nothing was changed",
                 held.display()
             )))
         })

@@ -14,6 +14,7 @@ use crate::call::access::Mode;
 use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::finding::{Finding, pushed};
 use crate::source::{self, Node, Source, Span, Table, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -81,9 +82,16 @@ pub struct File {
     pub sections: Vec<Placed<String>>,
     /// Comments, for suppressions.
     pub comments: Vec<Span>,
+    /// What it may not say while its layer is not trusted, left out.
+    pub ignored: Vec<Placed<String>>,
 }
 
 impl File {
+    /// Whether it comes with acl.
+    pub fn is_shipped(&self) -> bool {
+        self.source.name.starts_with("acl:")
+    }
+
     /// Reads a file. The findings are all errors; with any, the file is not to be used.
     pub fn read(source: &Arc<Source>) -> (Self, Vec<Finding>) {
         let tree = source::read(source);
@@ -173,6 +181,7 @@ impl<'a> Reader<'a> {
                 })
                 .collect(),
             comments,
+            ignored: Vec::new(),
         };
         if let Some(tiers) = root.get("tiers").and_then(table) {
             for (key, list_verdict) in LISTS {
@@ -324,11 +333,7 @@ impl<'a> Reader<'a> {
 
     /// The texts of a list (or of one text), groups left alone.
     fn plain_texts(&self, node: Option<&Node>) -> Vec<Placed<String>> {
-        let Some(node) = node else { return Vec::new() };
-        let nodes = match &node.value {
-            Value::List(nodes) => nodes.as_slice(),
-            _ => std::slice::from_ref(node),
-        };
+        let nodes = node.map_or(&[][..], listed);
         nodes
             .iter()
             .filter_map(|node| {
@@ -341,15 +346,18 @@ impl<'a> Reader<'a> {
     }
 
     /// The texts of a list (or of one text), groups replaced by what they hold.
-    fn texts(&mut self, node: Option<&Node>) -> Vec<Placed<String>> {
-        let mut out = Vec::new();
-        for entry in self.plain_texts(node) {
-            match entry.value.strip_prefix('@') {
-                Some(name) => {
-                    let name = name.to_owned();
-                    self.members(&name, entry.span, &mut Vec::new(), &mut out);
-                }
-                None => out.push(entry),
+    fn texts<'n>(&mut self, node: Option<&'n Node>) -> Vec<Placed<Cow<'n, str>>> {
+        let Some(node) = node else { return Vec::new() };
+        let nodes = listed(node);
+        let mut out = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let Some(written) = text(node) else { continue };
+            match written.strip_prefix('@') {
+                Some(name) => self.members(name, node.span, &mut Vec::new(), &mut out),
+                None => out.push(Placed {
+                    value: Cow::Borrowed(written),
+                    span: node.span,
+                }),
             }
         }
         out
@@ -360,7 +368,7 @@ impl<'a> Reader<'a> {
         name: &str,
         asked: Span,
         path: &mut Vec<String>,
-        out: &mut Vec<Placed<String>>,
+        out: &mut Vec<Placed<Cow<'_, str>>>,
     ) {
         if path.iter().any(|seen| seen == name) {
             return; // a cycle, already told
@@ -396,7 +404,7 @@ impl<'a> Reader<'a> {
                     self.members(&inner, span, path, out);
                 }
                 None => out.push(Placed {
-                    value: member.to_owned(),
+                    value: Cow::Owned(member.to_owned()),
                     span,
                 }),
             }
@@ -407,10 +415,10 @@ impl<'a> Reader<'a> {
     /// Reads each text as a pattern; what cannot be read is an error with its place.
     fn patterns<T>(
         &mut self,
-        texts: &[Placed<String>],
+        texts: &[Placed<Cow<'_, str>>],
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Vec<T> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(texts.len());
         for entry in texts {
             match parse(&entry.value) {
                 Ok(patterns) => out.extend(patterns),
@@ -420,7 +428,7 @@ impl<'a> Reader<'a> {
         out
     }
 
-    fn invalid(&mut self, why: &str, help: Option<String>, entry: &Placed<String>) {
+    fn invalid(&mut self, why: &str, help: Option<String>, entry: &Placed<Cow<'_, str>>) {
         let told = self.findings.iter().any(|finding| {
             finding.code == "invalid-pattern"
                 && finding.message == why
@@ -785,7 +793,7 @@ impl<'a> Reader<'a> {
         &mut self,
         section: Section,
         modes: Option<Vec<Mode>>,
-        texts: &[Placed<String>],
+        texts: &[Placed<Cow<'_, str>>],
         fields: &Table,
     ) -> Option<Judges> {
         let except = self.texts(fields.get("except"));
@@ -1030,15 +1038,8 @@ impl<'a> Reader<'a> {
                     )]
                     Value::Integer(value) => Some(Test::Number(*value as f64)),
                     Value::Float(value) => Some(Test::Number(*value)),
-                    Value::Text(value) => {
-                        let placed = Placed {
-                            value: value.clone(),
-                            span: node.span,
-                        };
-                        let texts = match value.strip_prefix('@') {
-                            Some(_) => self.texts(Some(node)),
-                            None => vec![placed],
-                        };
+                    Value::Text(_) => {
+                        let texts = self.texts(Some(node));
                         Some(Test::Text(self.patterns(&texts, |text| {
                             Glob::parse(text).map_err(|why| (why, None))
                         })))
@@ -1103,6 +1104,14 @@ const LISTS: [(&str, Verdict); 4] = [
 
 fn some<T>(patterns: Vec<T>) -> Option<Vec<T>> {
     (!patterns.is_empty()).then_some(patterns)
+}
+
+/// The entries of a list; what is none stands alone.
+fn listed(node: &Node) -> &[Node] {
+    match &node.value {
+        Value::List(nodes) => nodes,
+        _ => std::slice::from_ref(node),
+    }
 }
 
 /// Whether a list surely holds something: a text that is no group.

@@ -4,6 +4,7 @@
 //! Matching is `matcher/`'s; nothing here looks at a call.
 
 use super::glob::{self, Glob, Token};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A command pattern: program, then leading words.
@@ -136,6 +137,14 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
             Some(format!("write `{prefix}`")),
         ));
     }
+    if let Some(words) = plain_words(text) {
+        return Ok(vec![CommandPattern {
+            text: text.into(),
+            assignments: Vec::new(),
+            path: program_path(&words),
+            words,
+        }]);
+    }
     let (assignments, words) = match is_simple(text) {
         true => {
             let words = text.split(' ').filter(|word| !word.is_empty());
@@ -143,32 +152,18 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         }
         false => any_words(text)?,
     };
-    // Every word may have alternatives: the pattern is their product.
-    let words_in_all = words.len();
-    let mut alternatives: Vec<Vec<WordPattern>> = vec![Vec::with_capacity(words_in_all)];
-    for options in words {
-        if let [option] = options.as_slice() {
-            alternatives
-                .iter_mut()
-                .for_each(|own| own.push(option.clone()));
-            continue;
-        }
-        let with = |before: &Vec<WordPattern>| {
-            let longer = |option: &WordPattern| {
-                let mut own = Vec::with_capacity(words_in_all);
-                own.extend_from_slice(before);
-                own.push(option.clone());
-                own
-            };
-            options.iter().map(longer).collect::<Vec<_>>()
-        };
-        alternatives = alternatives.iter().flat_map(with).collect();
-        if alternatives.len() > 1024 {
-            return Err(("more than 1024 alternatives in braces".into(), None));
-        }
-    }
+    // Every word may have alternatives: the pattern is their product, the last word changing fastest.
+    let all = words
+        .iter()
+        .try_fold(1usize, |all, options| all.checked_mul(options.len()));
+    let Some(all) = all.filter(|all| *all <= MOST_ALTERNATIVES) else {
+        return Err((
+            format!("more than {MOST_ALTERNATIVES} alternatives in braces"),
+            None,
+        ));
+    };
     if matches!(
-        alternatives.first().and_then(|words| words.first()),
+        words.first().and_then(|options| options.first()),
         Some(WordPattern::Any)
     ) {
         return Err((
@@ -177,15 +172,41 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         ));
     }
     let text: Arc<str> = text.into();
-    Ok(alternatives
-        .into_iter()
-        .map(|words| CommandPattern {
+    let alternative = |number: usize| {
+        let mut further = all;
+        let one = |options: &Vec<WordPattern>| {
+            further /= options.len().max(1);
+            options
+                .get(number / further.max(1) % options.len().max(1))
+                .cloned()
+        };
+        words.iter().filter_map(one).collect()
+    };
+    Ok((0..all)
+        .map(alternative)
+        .map(|words: Vec<WordPattern>| CommandPattern {
             text: Arc::clone(&text),
             assignments: assignments.clone(),
             path: program_path(&words),
             words,
         })
         .collect())
+}
+
+/// How many alternatives the braces of one pattern may make.
+const MOST_ALTERNATIVES: usize = 1024;
+
+/// The words of a pattern in which every character stands for itself.
+fn plain_words(text: &str) -> Option<Vec<WordPattern>> {
+    let mut out = Vec::with_capacity(4);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        // What holds a `=` in front is an assignment.
+        if out.is_empty() && word.contains('=') {
+            return None;
+        }
+        out.push(WordPattern::Word(Glob::plain(word)?));
+    }
+    (!out.is_empty()).then_some(out)
 }
 
 /// Whether a pattern is words and braces, nothing quoted, no glob, no assignment: nearly all are.
@@ -431,24 +452,23 @@ pub fn paths(text: &str) -> Result<Vec<PathPattern>, (String, Option<String>)> {
             Some("hosts are judged under `[hosts]`".into()),
         ));
     }
-    let mut out = Vec::new();
-    for alternative in expand_braces(text)? {
-        out.push(path(text, &alternative)?);
-    }
-    Ok(out)
+    expand_braces(text)?
+        .iter()
+        .map(|alternative| path(text, alternative))
+        .collect()
 }
 
 /// Braces first, so that an alternative may hold slashes.
-fn expand_braces(text: &str) -> Result<Vec<String>, (String, Option<String>)> {
-    if !text.contains('{') && !text.contains('}') {
-        return Ok(vec![text.to_owned()]);
+fn expand_braces(text: &str) -> Result<Vec<Cow<'_, str>>, (String, Option<String>)> {
+    if !text.contains(['{', '}']) {
+        return Ok(vec![Cow::Borrowed(text)]);
     }
     // The stars of `**` must not meet the word reader here: hide them behind a character no path holds.
     let hidden = text.replace("**", "\0");
     let globs = Glob::parse(&hidden).map_err(|why| (why.replace('\0', "**"), None))?;
     Ok(globs
         .iter()
-        .map(|glob| spell(glob).replace('\0', "**"))
+        .map(|glob| spell(glob).replace('\0', "**").into())
         .collect())
 }
 
@@ -509,9 +529,13 @@ fn path(text: &str, alternative: &str) -> Result<PathPattern, (String, Option<St
     };
     let directory = rest.ends_with('/') && !rest.is_empty();
     let rest = rest.strip_suffix('/').unwrap_or(rest);
-    let mut components = Vec::new();
+    let mut components = Vec::with_capacity(4);
     if !rest.is_empty() {
         for component in rest.split('/') {
+            if let Some(plain) = Glob::plain(component).filter(|_| component != ".") {
+                components.push(WordPattern::Word(plain));
+                continue;
+            }
             match component {
                 "**" => {
                     if components.last() != Some(&WordPattern::Any) {

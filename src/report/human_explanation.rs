@@ -3,7 +3,7 @@
 //!
 //! Short for an allow, complete for a deny and an ask. What is to be typed stands alone on its line, unbroken.
 
-use super::human::{printable, snippet};
+use super::human::snippet;
 use super::picture::{Paint, draw, shortened, wrapped};
 use super::wording::{
     at, cleared_by, does, first_line, ground, json, laid, listed, lookalike, place, quoted, rule,
@@ -14,6 +14,7 @@ use crate::explanation::{Explanation, Outcome, Pointed, Voucher, Way};
 use crate::finding::Label;
 use crate::policy::rule::{Judges, Verdict};
 use crate::source::Span;
+use crate::text::printable;
 use unicode_width::UnicodeWidthStr;
 
 /// How many rules that lost are told.

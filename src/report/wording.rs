@@ -2,7 +2,6 @@
 //!
 //! In: parts of an explanation. Out: words, not yet made safe for a terminal; `human_explanation.rs` lays them out.
 
-use super::human::printable;
 use super::picture::Mark;
 use crate::call::Grant;
 use crate::call::access::{Cover, Kind, Mode, Reach, Touches};
@@ -11,6 +10,7 @@ use crate::explanation::{Because, BecauseOf, CoveredBy, Explained, Explanation, 
 use crate::matcher::Compiled;
 use crate::policy::rule::{Place, Verdict};
 use crate::source::Span;
+use crate::text::printable;
 
 /// What the call is about, in a few words.
 pub(super) fn what(told: &Explanation<'_>) -> String {

@@ -91,6 +91,17 @@ impl Secrets {
                 }
             }
             Value::Object(map) => {
+                // `{"name": "API_TOKEN", "value": "x"}`, as lists of variables are written.
+                let named = ["name", "key"]
+                    .iter()
+                    .find_map(|key| map.get(*key)?.as_str());
+                let secret = named.is_some_and(|name| self.is_secret(name));
+                if let Some(value) = map.get_mut("value").filter(|value| {
+                    !self.off && secret && !matches!(value, Value::Null | Value::Bool(_))
+                }) {
+                    *value = MASK.into();
+                    *count += 1;
+                }
                 for (name, value) in map {
                     self.member(name, value, count);
                 }
@@ -128,6 +139,7 @@ impl Secrets {
             at: 0,
             quote: None,
             masked: Vec::new(),
+            met: [0; COMMANDS.len()],
         };
         if !self.off {
             scan.run();
@@ -182,6 +194,8 @@ struct Scan<'t> {
     /// The quotes that `at` is within, as far as one can tell: they end with the line.
     quote: Option<char>,
     masked: Vec<Span>,
+    /// How many words of each row of the table this command has.
+    met: [usize; COMMANDS.len()],
 }
 
 fn is_word(c: char) -> bool {
@@ -197,6 +211,9 @@ impl<'t> Scan<'t> {
                 self.at += 3;
                 self.authority();
             } else {
+                if ";|&(\n".contains(c) {
+                    self.met = [0; COMMANDS.len()];
+                }
                 match (c, self.quote) {
                     ('\n', _) => self.quote = None,
                     ('\'' | '"', None) => self.quote = Some(c),
@@ -237,6 +254,11 @@ impl<'t> Scan<'t> {
         if self.secrets.shapes.iter().any(shape) {
             return self.mask(end);
         }
+        if let Some(skip) = self.told_by_command(word, after) {
+            self.at += skip;
+            let secret = self.value(false);
+            return self.mask(secret);
+        }
         self.at += end;
         let option = word.starts_with('-');
         if option && PAIRS.contains(&word) && after.starts_with([' ', '=']) {
@@ -266,6 +288,33 @@ impl<'t> Scan<'t> {
                 self.mask(value);
             }
         }
+    }
+
+    /// How far off the secret is that the words of a command announce, where this is the last of them.
+    fn told_by_command(&mut self, word: &str, after: &str) -> Option<usize> {
+        let secrets = self.secrets;
+        for (row, met) in COMMANDS.iter().zip(&mut self.met) {
+            let mut left = row.split(' ').skip(*met);
+            let (Some(next), behind) = (left.next(), left.next()) else {
+                continue;
+            };
+            if let Some(option) = next.strip_suffix('*') {
+                if word.starts_with(option) && word != option {
+                    return Some(option.len());
+                }
+                continue;
+            }
+            if next != word && !(next == "@" && secrets.is_secret(word)) {
+                continue;
+            }
+            let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+            if behind != Some("*") {
+                *met += 1;
+            } else if blanks > 0 && !after.trim_start_matches([' ', '\t']).starts_with('-') {
+                return Some(word.len() + blanks);
+            }
+        }
+        None
     }
 
     /// A private key: all up to its end.

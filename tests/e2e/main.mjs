@@ -25,8 +25,6 @@ reason = "nobody is prodded"
 `
 const MARK = "touch ran"
 
-/// What a user may put behind a hook's command, so that the agent hears a refusal where acl gives no answer.
-const CLOSED = { from: " --audit default", to: " --audit default || { echo 'acl gave no answer' >&2; exit 2; }" }
 const UNLESS_CLOSED = agent => (agent.closed ? false : undefined)
 
 /// A call of the model, and what must become of it. `ran`: whether `ran` (or `file`) is there afterwards; left out, what
@@ -48,13 +46,11 @@ const CASES = [
   { name: "ask: the person says no", shell: "mv seed ran", person: "no", prompts: 1, ran: false },
   { name: "a broken policy refuses", policy: "version = 1\n[commands\n", shell: MARK, ran: false, told: /the policy cannot be loaded/ },
   { name: "no policy: an ask", policy: null, shell: MARK, ran: false, told: agent => agent.asks ?? /no policy was found/ },
-  // A hook that cannot answer: what an agent makes of it is its own affair, but for a plugin that is acl's.
-  { name: "acl is gone", shell: MARK, instead: "", ran: UNLESS_CLOSED },
-  { name: "acl is killed", shell: MARK, instead: "kill -9 $$", ran: UNLESS_CLOSED },
-  { name: "acl ends with 1 and says nothing", shell: MARK, instead: "exit 1", ran: UNLESS_CLOSED },
+  { name: "acl is gone", shell: MARK, instead: "", ran: false },
+  { name: "acl is killed", shell: MARK, instead: "kill -9 $$", ran: false },
+  { name: "acl ends with 1 and says nothing", shell: MARK, instead: "exit 1", ran: false },
+  // What an agent makes of silence is its own affair, but for a plugin that is acl's.
   { name: "acl says nothing", shell: MARK, instead: "cat >/dev/null", ran: UNLESS_CLOSED },
-  { name: "acl is gone, and its hook goes on with `|| exit 2`", shell: MARK, instead: "", edit: CLOSED, ran: false },
-  { name: "acl is killed, and its hook goes on with `|| exit 2`", shell: MARK, instead: "kill -9 $$", edit: CLOSED, ran: false },
 ]
 
 /// What is wrong with a run; and what was seen.

@@ -58,6 +58,7 @@ fn address(text: &str) -> Result<String, String> {
 }
 
 /// What a person said.
+#[cfg(feature = "gateway")]
 #[derive(Debug)]
 pub enum Word {
     /// The call may run.
