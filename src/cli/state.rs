@@ -122,6 +122,28 @@ pub fn private() -> OpenOptions {
     options
 }
 
+/// The text of a file that only the user, or root, can read and write.
+///
+/// # Errors
+/// A sentence that names it.
+#[cfg(feature = "gateway")]
+pub fn private_text(path: &Path) -> Result<String, String> {
+    let unreadable = |why| policies::unreadable(path, &why);
+    let file = File::open(path).map_err(unreadable)?;
+    let found = file.metadata().map_err(unreadable)?;
+    only_ours(path, &found)?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(&found) & 0o077 != 0 {
+        let path = path.display();
+        return Err(format!("others can read `{path}`: `chmod 600` it"));
+    }
+    let mut text = String::new();
+    file.take(LARGEST)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
+    Ok(text)
+}
+
 /// A folder of the user's alone, made where it is not there.
 fn folder(path: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();

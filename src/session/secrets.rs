@@ -5,6 +5,7 @@
 //! One pass from left to right: what is read ahead is read once more at most.
 
 use crate::call::glob::Glob;
+use crate::text::Span;
 use serde_json::{Map, Value};
 
 include!(concat!(env!("OUT_DIR"), "/secrets.rs"));
@@ -112,27 +113,43 @@ impl Secrets {
     /// A text as it may be logged; counts what was masked or cut.
     pub fn text(&self, text: &str, count: &mut usize) -> String {
         // What is cut off is looked at for a while, so that no half of a secret is left that nothing knows.
-        let mut out = start(text, 2 * LONGEST).to_owned();
-        if !self.off {
-            let mut scan = Scan {
-                secrets: self,
-                text: &out,
-                at: 0,
-                kept: 0,
-                quote: None,
-                out: String::new(),
-                count: 0,
-                met: [0; COMMANDS.len()],
-            };
-            scan.run();
-            *count += scan.count;
-            out = scan.out;
+        let seen = start(text, 2 * LONGEST);
+        let mut out = String::new();
+        let mut kept = 0;
+        let masked = self.places(seen);
+        for place in &masked {
+            out += seen.get(kept..place.start).unwrap_or_default();
+            out += MASK;
+            kept = place.end;
         }
+        out += seen.get(kept..).unwrap_or_default();
+        *count += masked.len();
         if text.len() > LONGEST {
             out = format!("{}… of {} bytes", start(&out, LONGEST), text.len());
             *count += 1;
         }
         out
+    }
+
+    /// Where the secrets of a text are, in order.
+    pub fn places(&self, text: &str) -> Vec<Span> {
+        let mut scan = Scan {
+            secrets: self,
+            text,
+            at: 0,
+            quote: None,
+            masked: Vec::new(),
+            met: [0; COMMANDS.len()],
+        };
+        if !self.off {
+            scan.run();
+        }
+        scan.masked
+    }
+
+    /// How much of a text is shown: its end, in bytes.
+    pub fn shown_to(&self, text: &str) -> usize {
+        start(text, LONGEST).len()
     }
 
     /// Whether the value of this name is a secret.
@@ -174,12 +191,9 @@ struct Scan<'t> {
     secrets: &'t Secrets,
     text: &'t str,
     at: usize,
-    /// All before it is written.
-    kept: usize,
     /// The quotes that `at` is within, as far as one can tell: they end with the line.
     quote: Option<char>,
-    out: String,
-    count: usize,
+    masked: Vec<Span>,
     /// How many words of each row of the table this command has.
     met: [usize; COMMANDS.len()],
 }
@@ -209,7 +223,6 @@ impl<'t> Scan<'t> {
                 self.at += c.len_utf8();
             }
         }
-        self.out += self.text.get(self.kept..).unwrap_or_default();
     }
 
     fn rest(&self) -> &'t str {
@@ -219,11 +232,8 @@ impl<'t> Scan<'t> {
     /// Masks from here so many bytes.
     fn mask(&mut self, length: usize) {
         if length > 0 {
-            self.out += self.text.get(self.kept..self.at).unwrap_or_default();
-            self.out += MASK;
+            self.masked.push(Span::new(self.at, self.at + length));
             self.at += length;
-            self.kept = self.at;
-            self.count += 1;
         }
     }
 

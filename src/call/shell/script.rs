@@ -122,6 +122,8 @@ pub(super) struct Walker<'s> {
     pub traps: Vec<(String, Span)>,
     /// Those that were told where they are evaluated.
     pub told: Vec<String>,
+    /// Where the line has moved something.
+    pub moved: BTreeSet<String>,
     /// Inside a command substitution, whose output is kept.
     pub substituted: usize,
     /// Aliases being expanded.
@@ -163,6 +165,7 @@ impl<'s> Walker<'s> {
             arithmetic: false,
             traps: Vec::new(),
             told: Vec::new(),
+            moved: BTreeSet::new(),
             substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,
