@@ -44,7 +44,10 @@ impl Walker<'_> {
             )
         });
         match start {
-            Starts::Opaque(why) => self.opaque(why, span),
+            Starts::Opaque(why) => match found.first().is_some_and(|word| self.is_fed(word)) {
+                true => self.opaque_code(why, span),
+                false => self.opaque(why, span),
+            },
             Starts::Words { from, end, more } => {
                 let mut inner: Vec<Word> = found
                     .get(from..end.min(found.len()))
@@ -110,6 +113,8 @@ impl Walker<'_> {
                     self.launched += inner.len();
                     if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
                         self.opaque("nested too deeply", span);
+                        let words: Vec<String> = inner.iter().map(Word::shown).collect();
+                        self.beyond("nested too deeply", &super::quoted(&words));
                         return;
                     }
                     self.via.push(name.clone());
@@ -257,15 +262,16 @@ impl Walker<'_> {
         level: Level,
     ) {
         if script.text().is_none() {
-            self.opaque(
-                format!("`{name}` runs a text that cannot be computed"),
-                script.span,
-            );
-            if !script
+            let told = format!("`{name}` runs a text that cannot be computed");
+            let nothing = !script
                 .pieces
                 .iter()
-                .any(|piece| matches!(piece, Piece::Text(_)))
-            {
+                .any(|piece| matches!(piece, Piece::Text(_)));
+            match nothing || self.is_fed(script) {
+                true => self.opaque_code(told, script.span),
+                false => self.opaque(told, script.span),
+            }
+            if nothing {
                 if level.shell && is_own(name) {
                     env.lost = true;
                 }
@@ -290,6 +296,14 @@ impl Walker<'_> {
         self.via.pop();
     }
 
+    /// Whether a word may hold what the call is fed: another command prints it, or a builtin has read it.
+    fn is_fed(&self, word: &Word) -> bool {
+        let printed = |text: &String| text.contains("$(") || text.contains('`');
+        word.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown(text) if self.reads || printed(text)))
+    }
+
     /// A script on standard input.
     pub(super) fn standard_input(
         &mut self,
@@ -307,7 +321,7 @@ impl Walker<'_> {
                 what,
             } => {
                 if !sure {
-                    self.opaque(
+                    self.opaque_code(
                         format!("`{name}` runs a text that cannot be computed"),
                         span,
                     );
@@ -321,11 +335,15 @@ impl Walker<'_> {
                 self.via.pop();
             }
             Input::File(word) => {
-                self.opaque(format!("`{name}` runs what it reads from a file"), span);
+                let told = format!("`{name}` runs what it reads from a file");
+                match device(word) {
+                    true => self.opaque_code(told, span),
+                    false => self.opaque(told, span),
+                }
                 self.scripted(vec![word.clone()], inner, at);
             }
             Input::Inherited | Input::Names(_) | Input::Unknown => {
-                self.opaque(
+                self.opaque_code(
                     format!("`{name}` runs what it reads from standard input"),
                     span,
                 );
@@ -366,7 +384,7 @@ impl Walker<'_> {
             return;
         }
         if device(script) {
-            self.opaque(format!("`{name}` runs what another command writes"), span);
+            self.opaque_code(format!("`{name}` runs what another command writes"), span);
             env.lost |= own;
             return;
         }
