@@ -393,6 +393,14 @@ fn unknown_tool(matcher: &Matcher, call: &Call) -> Decision {
     if let Some(near) = near::nearest(tool, matcher.tool_names()) {
         text.push_str(&format!("; there is `{near}`"));
     }
+    if tool
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
+    {
+        text.push_str(&format!(
+            "; to have it asked about: `[tiers] ask = [\"{tool}\"]` in the policy"
+        ));
+    }
     Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)])
 }
 

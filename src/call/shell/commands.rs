@@ -384,6 +384,7 @@ impl Walker<'_> {
             self.landings(&outcome, at, env);
         }
         self.effects(&outcome, at, env);
+        self.moves(&outcome, env);
         if let Some(files) = patch {
             self.patches(files, at, span, env);
         }
@@ -424,6 +425,12 @@ impl Walker<'_> {
             }
             if own {
                 self.builtin(name, &found, &assignments, env, input, started, redirected);
+            }
+            // `x=1 command export x` keeps it, as `export` does.
+            if level.shell && matches!(name, "command" | "builtin") {
+                for assignment in &assignments {
+                    env.forget(&assignment.name);
+                }
             }
         }
         Some(at)
@@ -510,6 +517,44 @@ impl Walker<'_> {
             })),
             span,
         )
+    }
+
+    /// `mv src build; rm -rf build`: what may be deleted under a name is what stood there before the line.
+    fn moves(&mut self, outcome: &Outcome, env: &Env) {
+        let placed = |effect: &Effect| {
+            let text = effect.value.text()?;
+            Some(match env.folders.first() {
+                Some(start) => path::normal(&path::join(start, text)),
+                None => text.trim_end_matches('/').to_owned(),
+            })
+        };
+        let written = |below: bool| {
+            outcome.effects.iter().filter(move |effect| {
+                matches!(effect.what, What::Path { mode: Mode::Write, certain: true, reach }
+                    if matches!(reach, Reach::Below { .. }) == below)
+            })
+        };
+        if outcome.lands {
+            if written(true).next().is_some() {
+                self.moved.extend(written(false).filter_map(placed));
+            }
+            return;
+        }
+        if self.moved.is_empty() {
+            return;
+        }
+        for effect in written(true) {
+            let Some(path) = placed(effect) else { continue };
+            let below = format!("{path}/");
+            let inside = self.moved.range(below.clone()..).next();
+            if self.moved.contains(&path) || inside.is_some_and(|own| own.starts_with(&below)) {
+                let why = format!(
+                    "`{}` holds what the line has moved there",
+                    effect.value.shown()
+                );
+                self.opaque(why, effect.value.span);
+            }
+        }
     }
 
     /// What is copied into a folder lands in it under its own name: `cp evil/config .git` writes `.git/config`.

@@ -2,7 +2,7 @@
 //!
 //! In: a [`Starts`] of the table of facts. Out: the accesses of what is started, with the way there in `via`.
 
-use super::builtins::started_with;
+use super::builtins::{own_options, started_with};
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
@@ -43,6 +43,9 @@ impl Walker<'_> {
                     .map_or(word.span.end, |last| last.span.end.max(word.span.end)),
             )
         });
+        if crate::call::programs::find(&name).is_some_and(|it| it.entry.starts == Start::Shell) {
+            self.recalls(own_options(found), span);
+        }
         match start {
             Starts::Opaque(why) => match found.first().is_some_and(|word| self.is_fed(word)) {
                 true => self.opaque_code(why, span),

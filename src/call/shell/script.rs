@@ -128,6 +128,8 @@ pub(super) struct Walker<'s> {
     pub told: Vec<String>,
     /// A builtin has read what it is fed into a variable.
     pub reads: bool,
+    /// Where the line has moved something.
+    pub moved: BTreeSet<String>,
     /// Inside a command substitution, whose output is kept.
     pub substituted: usize,
     /// Aliases being expanded.
@@ -175,6 +177,7 @@ impl<'s> Walker<'s> {
             traps: Vec::new(),
             told: Vec::new(),
             reads: false,
+            moved: BTreeSet::new(),
             substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,
