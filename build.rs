@@ -185,6 +185,8 @@ impl Tables {
             ("kinds", false),
             ("dashes", false),
             ("gitignore", false),
+            ("pathspecs", false),
+            ("interactive", false),
             ("dockerignore", false),
             ("follows", false),
             ("lands", false),

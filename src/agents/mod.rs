@@ -253,10 +253,7 @@ impl Answer {
 
     /// A shell or an interpreter without anything to do stays open, and what is typed into it passes no hook.
     fn kept_closed(terms: &Terms, tool: &str, open: &str) -> Self {
-        let why = format!(
-            "`{open}` waits for what is typed into it, and {} shows that to no hook",
-            terms.title
-        );
+        let why = format!("{open}, and {} shows that to no hook", terms.title);
         Self {
             verdict: Verdict::Deny,
             model: format!(

@@ -236,11 +236,22 @@ pub struct Cleared {
 }
 
 impl Decision {
-    /// A command of the call that stays open for what is typed into it: a shell or an interpreter with nothing to do.
+    /// What of the call runs code that is not written in it: a shell, an interpreter or a console that stays open for
+    /// what is typed into it, or runs what another command writes.
     pub fn left_open(&self) -> Option<String> {
-        let open = |access: &&Access| matches!(&access.kind, Kind::Command(own) if own.open);
+        let open = |access: &&Access| match &access.kind {
+            Kind::Command(own) => own.open,
+            Kind::Opaque(own) => own.open,
+            _ => false,
+        };
         let mut accesses = self.judged.iter().map(|judged| &judged.access);
-        accesses.find(open).map(|access| texts::subject(access, ""))
+        accesses.find(open).map(|access| match &access.kind {
+            Kind::Opaque(own) => format!("{}: that is not written in the call", own.why),
+            _ => format!(
+                "`{}` waits for what is typed into it",
+                texts::subject(access, "")
+            ),
+        })
     }
 
     fn refused(

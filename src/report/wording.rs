@@ -349,7 +349,7 @@ fn because_of(
         BecauseOf::Protected(_) => ("", key),
         BecauseOf::Outside => ("", "outside the workspace".into()),
         BecauseOf::Opaque => match &own.judged.access.kind {
-            Kind::Opaque(what) => ("not understood: ", what.clone()),
+            Kind::Opaque(own) => ("not understood: ", own.why.clone()),
             _ => ("", "not understood".into()),
         },
         BecauseOf::Unresolved => match &own.judged.access.kind {

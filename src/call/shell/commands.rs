@@ -304,6 +304,7 @@ impl Walker<'_> {
         let program = first.text().map(str::to_owned);
         let name = program.as_deref().unwrap_or_default();
         if matches!(name, "read" | "mapfile" | "readarray") && level.shell {
+            self.reads = true;
             // IFS before `read` reaches nothing but `read`.
             for assignment in assignments
                 .iter_mut()
@@ -684,12 +685,14 @@ impl Walker<'_> {
         if device(path) {
             return;
         }
+        let from_top = from_top(path, env);
+        let path = from_top.as_ref().unwrap_or(path);
         let several = !path.prefix().starts_with('/');
         let count = if several { env.folders.len().max(1) } else { 1 };
         for at in 0..count {
             self.paths += 1;
             if self.paths > PATHS {
-                return;
+                return self.beyond("more paths than are followed", &path.shown());
             }
             let cwd = env.folders.get(at).cloned();
             self.push(
@@ -705,6 +708,16 @@ impl Walker<'_> {
             );
         }
     }
+}
+
+/// A path from the top of the repository, where the shell is still in the folder whose repository is known, or at its top.
+fn from_top(path: &Word, env: &Env) -> Option<Word> {
+    let (first, rest) = path.pieces.split_first()?;
+    let (start, top) = env.top.as_deref()?;
+    let there = env.folder().is_some_and(|now| now == start || now == top);
+    let from = matches!(first, Piece::Unknown(text) if text == effects::TOP) && there;
+    let top = Piece::Text(top.trim_end_matches('/').to_owned());
+    from.then(|| Word::of(std::iter::once(top).chain(rest.iter().cloned()), path.span))
 }
 
 /// `exec` without a command: its redirections stay.

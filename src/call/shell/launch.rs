@@ -47,7 +47,10 @@ impl Walker<'_> {
             self.recalls(own_options(found), span);
         }
         match start {
-            Starts::Opaque(why) => self.opaque(why, span),
+            Starts::Opaque(why) => match found.first().is_some_and(|word| self.is_fed(word)) {
+                true => self.opaque_code(why, span),
+                false => self.opaque(why, span),
+            },
             Starts::Words { from, end, more } => {
                 let mut inner: Vec<Word> = found
                     .get(from..end.min(found.len()))
@@ -113,6 +116,8 @@ impl Walker<'_> {
                     self.launched += inner.len();
                     if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
                         self.opaque("nested too deeply", span);
+                        let words: Vec<String> = inner.iter().map(Word::shown).collect();
+                        self.beyond("nested too deeply", &super::quoted(&words));
                         return;
                     }
                     self.via.push(name.clone());
@@ -260,15 +265,16 @@ impl Walker<'_> {
         level: Level,
     ) {
         if script.text().is_none() {
-            self.opaque(
-                format!("`{name}` runs a text that cannot be computed"),
-                script.span,
-            );
-            if !script
+            let told = format!("`{name}` runs a text that cannot be computed");
+            let nothing = !script
                 .pieces
                 .iter()
-                .any(|piece| matches!(piece, Piece::Text(_)))
-            {
+                .any(|piece| matches!(piece, Piece::Text(_)));
+            match nothing || self.is_fed(script) {
+                true => self.opaque_code(told, script.span),
+                false => self.opaque(told, script.span),
+            }
+            if nothing {
                 if level.shell && is_own(name) {
                     env.lost = true;
                 }
@@ -293,6 +299,14 @@ impl Walker<'_> {
         self.via.pop();
     }
 
+    /// Whether a word may hold what the call is fed: another command prints it, or a builtin has read it.
+    fn is_fed(&self, word: &Word) -> bool {
+        let printed = |text: &String| text.contains("$(") || text.contains('`');
+        word.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown(text) if self.reads || printed(text)))
+    }
+
     /// A script on standard input.
     pub(super) fn standard_input(
         &mut self,
@@ -310,7 +324,7 @@ impl Walker<'_> {
                 what,
             } => {
                 if !sure {
-                    self.opaque(
+                    self.opaque_code(
                         format!("`{name}` runs a text that cannot be computed"),
                         span,
                     );
@@ -324,11 +338,15 @@ impl Walker<'_> {
                 self.via.pop();
             }
             Input::File(word) => {
-                self.opaque(format!("`{name}` runs what it reads from a file"), span);
+                let told = format!("`{name}` runs what it reads from a file");
+                match device(word) {
+                    true => self.opaque_code(told, span),
+                    false => self.opaque(told, span),
+                }
                 self.scripted(vec![word.clone()], inner, at);
             }
             Input::Inherited | Input::Names(_) | Input::Unknown => {
-                self.opaque(
+                self.opaque_code(
                     format!("`{name}` runs what it reads from standard input"),
                     span,
                 );
@@ -369,7 +387,7 @@ impl Walker<'_> {
             return;
         }
         if device(script) {
-            self.opaque(format!("`{name}` runs what another command writes"), span);
+            self.opaque_code(format!("`{name}` runs what another command writes"), span);
             env.lost |= own;
             return;
         }
