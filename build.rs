@@ -87,7 +87,7 @@ fn secrets(table: &Table) -> Result<String> {
                 let all = items.iter().map(|item| one(item).ok_or(wrong(item)));
                 ("(&str, &str)", all.collect::<Result<Vec<_>>>()?)
             }
-            "names" | "parts" | "headers" | "pairs" | "before" => {
+            "names" | "parts" | "headers" | "pairs" | "before" | "commands" => {
                 let all = items.iter().map(|item| format!("{item:?}"));
                 ("&str", all.collect())
             }
@@ -185,6 +185,8 @@ impl Tables {
             ("kinds", false),
             ("dashes", false),
             ("gitignore", false),
+            ("pathspecs", false),
+            ("interactive", false),
             ("dockerignore", false),
             ("follows", false),
             ("lands", false),

@@ -17,7 +17,7 @@ use acl::decision::{Decision, decide};
 use acl::language;
 use acl::lint::{self, Levels};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root};
+use acl::policy::{self, LayerKind, Root, Trust};
 use acl::presets;
 use acl::source::Source;
 use divan::{Bencher, black_box};
@@ -43,7 +43,7 @@ fn compiled(text: String) -> Matcher {
     let root = Root {
         kind: LayerKind::User,
         source: Arc::new(source),
-        trusted: true,
+        trusted: Trust::Yes,
         folder: None,
     };
     let preset = |name: &str, _: &Source| presets::find(name.trim_start_matches("acl:"));

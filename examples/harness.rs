@@ -3,12 +3,15 @@
 //! The model proposes calls; each is judged by itself, before anything runs, and each gets a result under its own id: what the
 //! tool said, or why it did not run. A refusal is text for the model, no error of the program: the loop goes on, and the model
 //! can choose another way. What may be asked about is asked; nothing but a yes is a yes.
+//!
+//! With `--features gateway` and `-- --gateway http://127.0.0.1:7878` a person is asked at a gateway in place of the terminal:
+//! `acl serve --policy policies/harness.toml`, started in the same folder.
 
 use acl::call::files::FileView;
 use acl::call::{Approval, Args, Call};
 use acl::decision::{decide, texts};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root, Verdict};
+use acl::policy::{self, LayerKind, Root, Trust, Verdict};
 use acl::source::{Format, Source};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
@@ -49,9 +52,17 @@ pub trait Tools {
     fn run(&mut self, tool: &str, arguments: &Map<String, Value>) -> Result<String, String>;
 }
 
+/// Where a person decides who is not at the terminal.
+pub trait Gateway {
+    /// None: the call may run; else what the model is told.
+    fn ask(&self, call: &Call) -> Result<Option<String>, String>;
+}
+
 /// The gate: what a call must pass before it runs.
 pub struct Gate {
     matcher: Matcher,
+    /// Who is asked before the terminal.
+    pub gateway: Option<Box<dyn Gateway>>,
     /// The folder that the agent works in.
     folder: String,
     /// What happened, in order: `parse`, `decide`, `ask`, `run`.
@@ -67,12 +78,13 @@ impl Gate {
             kind: LayerKind::User,
             source: Arc::new(source),
             folder: Some(folder.to_owned()),
-            trusted: true,
+            trusted: Trust::Yes,
         };
         let policy = policy::load(vec![root], &|name, _| Err(format!("there is no `{name}`")));
         let policy = policy.map_err(|mut findings| told(findings.remove(0)))?;
         Ok(Self {
             matcher: Matcher::compile(policy),
+            gateway: None,
             folder: folder.to_owned(),
             events: Vec::new(),
         })
@@ -102,6 +114,13 @@ impl Gate {
         let mut decision = decide(&self.matcher, &call, &FileView::Real);
         if decision.action == Verdict::Ask {
             self.events.push("ask");
+            match self.gateway.as_ref().map(|gateway| gateway.ask(&call)) {
+                Some(Ok(None)) => return self.run(tool, &arguments, tools),
+                Some(Ok(Some(text))) => return text,
+                // Whoever is at the terminal is asked instead.
+                Some(Err(why)) => eprintln!("the gateway: {why}"),
+                None => {}
+            }
             let reasons: Vec<&str> = decision
                 .reasons
                 .iter()
@@ -128,8 +147,12 @@ impl Gate {
         if decision.action != Verdict::Allow {
             return texts::for_model(&self.matcher, &decision, tool);
         }
+        self.run(tool, &arguments, tools)
+    }
+
+    fn run(&mut self, tool: &str, arguments: &Map<String, Value>, tools: &mut dyn Tools) -> String {
         self.events.push("run");
-        match tools.run(tool, &arguments) {
+        match tools.run(tool, arguments) {
             Ok(said) => said,
             Err(why) => format!("Error: tool {tool} failed - {why}"),
         }
@@ -202,6 +225,60 @@ impl Tools for Pretend {
     }
 }
 
+/// `acl serve`, over HTTP: the call is handed in, then waited for.
+#[cfg(feature = "gateway")]
+mod remote {
+    use super::{Call, Gateway, json};
+    use acl::session::gateway::Submitted;
+
+    /// Its address, and this run's session.
+    pub struct Remote(pub String, pub String);
+
+    impl Gateway for Remote {
+        fn ask(&self, call: &Call) -> Result<Option<String>, String> {
+            let Self(address, session) = self;
+            let told = |why: ureq::Error| why.to_string();
+            let id = call.id.as_deref().unwrap_or_default();
+            let body = json!({
+                "id": id, "session": session, "tool": call.tool, "args": call.args.object()?, "cwd": call.cwd, "timeout": "10m",
+            });
+            let calls = format!("{address}/v1/calls");
+            let sent = ureq::post(&calls)
+                .header("Content-Type", "application/json")
+                .send(body.to_string());
+            let mut answer = sent.map_err(told)?;
+            loop {
+                let text = answer.body_mut().read_to_string().map_err(told)?;
+                let said = serde_json::from_str(&text).map_err(|why| why.to_string())?;
+                if let Submitted::Settled(end) = said {
+                    let text = || end.result.clone().or(end.text.clone()).unwrap_or_default();
+                    return Ok((!end.to_run()).then(text));
+                }
+                let waited = ureq::get(format!("{calls}/{id}"))
+                    .query("session", session)
+                    .query("wait", "30s")
+                    .call();
+                answer = waited.map_err(told)?;
+            }
+        }
+    }
+}
+
+/// The gateway that the command line names.
+#[allow(dead_code, reason = "a test reads this file as a module")]
+fn gateway() -> Result<Option<Box<dyn Gateway>>, String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.as_slice() {
+        [] => Ok(None),
+        #[cfg(feature = "gateway")]
+        [option, address] if option == "--gateway" => {
+            let session = format!("harness-{}", std::process::id());
+            Ok(Some(Box::new(remote::Remote(address.clone(), session))))
+        }
+        _ => Err("write `--features gateway --example harness -- --gateway URL`".to_owned()),
+    }
+}
+
 /// A call of the script.
 pub const fn call(id: &'static str, tool: &'static str, arguments: &'static str) -> Proposed {
     Proposed {
@@ -215,6 +292,7 @@ pub const fn call(id: &'static str, tool: &'static str, arguments: &'static str)
 fn main() -> Result<(), String> {
     let folder = std::env::current_dir().map_err(|why| why.to_string())?;
     let mut gate = Gate::new(&folder.to_string_lossy())?;
+    gate.gateway = gateway()?;
     let mut model = Script(vec![
         vec![
             call("1", "read_file", r#"{"path": "README.md"}"#),

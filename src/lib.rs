@@ -15,7 +15,7 @@
 //! use acl::call::{Args, Call};
 //! use acl::decision::decide;
 //! use acl::matcher::Matcher;
-//! use acl::policy::{self, LayerKind, Root, Verdict};
+//! use acl::policy::{self, LayerKind, Root, Trust, Verdict};
 //! use acl::source::{Format, Source};
 //! use std::sync::Arc;
 //!
@@ -28,7 +28,7 @@
 //! deny = [{ match = "rm", with = ["-r", "-f"], reason = "recursive forced delete" }]
 //! "#;
 //! let source = Source::new("policy.toml", text, Some(Format::Toml)).map(Arc::new)?;
-//! let root = Root { kind: LayerKind::User, source, folder: None, trusted: true };
+//! let root = Root { kind: LayerKind::User, source, folder: None, trusted: Trust::Yes };
 //! let policy = policy::load(vec![root], &|name, _| Err(format!("there is no file `{name}`")));
 //! let matcher = Matcher::compile(policy.map_err(|mut findings| findings.remove(0))?);
 //!
@@ -55,7 +55,7 @@
 //!
 //! ```
 //! # use acl::call::files::FileView;
-//! # use acl::policy::{self, LayerKind, Root};
+//! # use acl::policy::{self, LayerKind, Root, Trust};
 //! # use acl::source::{Format, Source};
 //! # use std::sync::Arc;
 //! use acl::call::{Approval, Args, Call};
@@ -65,7 +65,7 @@
 //!
 //! # let text = "version = 1\n[tiers]\nask = [\"deploy\"]\n";
 //! # let source = Source::new("policy.toml", text, Some(Format::Toml)).map(Arc::new)?;
-//! # let root = Root { kind: LayerKind::User, source, folder: None, trusted: true };
+//! # let root = Root { kind: LayerKind::User, source, folder: None, trusted: Trust::Yes };
 //! # let policy = policy::load(vec![root], &|name, _| Err(format!("there is no file `{name}`")));
 //! # let matcher = Matcher::compile(policy.map_err(|mut findings| findings.remove(0))?);
 //! // With the policy `[tiers] ask = ["deploy"]`:

@@ -48,6 +48,39 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
     at
 }
 
+/// What a terminal may be given for a character: nothing that moves, hides or reorders text.
+pub(crate) fn visible(c: char) -> char {
+    match c {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '␡',
+        '\u{80}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// The same for a text; its line breaks stay.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c == '\n' { c } else { visible(c) })
+        .collect()
+}
+
 /// Which of the two spellings a policy is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

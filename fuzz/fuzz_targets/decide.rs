@@ -7,7 +7,7 @@ use acl::call::files::FileView;
 use acl::call::{Args, Call};
 use acl::decision::decide;
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root, Verdict};
+use acl::policy::{self, LayerKind, Root, Trust, Verdict};
 use acl::source::{Format, Source};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,7 @@ fn matcher() -> &'static Matcher {
     static MATCHER: OnceLock<Matcher> = OnceLock::new();
     MATCHER.get_or_init(|| {
         let source = Source::new("fuzz.toml", POLICY.as_bytes().to_vec(), Some(Format::Toml)).expect("utf-8");
-        let root = Root { kind: LayerKind::User, source: Arc::new(source), folder: None, trusted: true };
+        let root = Root { kind: LayerKind::User, source: Arc::new(source), folder: None, trusted: Trust::Yes };
         Matcher::compile(policy::load(vec![root], &|_, _| Err(String::new())).expect("it loads"))
     })
 }

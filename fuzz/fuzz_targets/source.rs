@@ -5,7 +5,7 @@
 use acl::call::files::FileView;
 use acl::call::{Args, Call};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root};
+use acl::policy::{self, LayerKind, Root, Trust};
 use acl::source::{Format, Source};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     for format in [Format::Toml, Format::Yaml] {
         let Ok(source) = Source::new("fuzz", bytes.to_vec(), Some(format)) else { continue };
         let source = Arc::new(source);
-        let root = Root { kind: LayerKind::User, source: Arc::clone(&source), folder: None, trusted: true };
+        let root = Root { kind: LayerKind::User, source: Arc::clone(&source), folder: None, trusted: Trust::Yes };
         match policy::load(vec![root], &|name, _| Err(format!("no file `{name}`"))) {
             Ok(policy) => {
                 let matcher = Matcher::compile(policy);

@@ -4,7 +4,7 @@
 //! JSON lets the call go on. An ask without a user is a deny.
 
 use super::input::Given;
-use super::tools::{Means, Tool, inner, tool};
+use super::tools::{Means, Tool, inner, ripgrep, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::Mode;
 use crate::policy::rule::Verdict;
@@ -55,7 +55,7 @@ pub(super) static TOOLS: &[Tool] = &[
     tool("Edit", "edit", &[("file_path", Is("path"))]),
     tool("MultiEdit", "edit", &[("file_path", Is("path"))]),
     tool("NotebookEdit", "edit", &[("notebook_path", Is("path"))]),
-    tool("Grep", "search", &[("path", Is("path"))]),
+    ripgrep("Grep", &[("path", Is("path"))]),
     tool("Glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("LS", "list", &[("path", Is("path"))]),
     tool("WebFetch", "fetch", &[("url", Is("url"))]),

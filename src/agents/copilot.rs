@@ -4,7 +4,7 @@
 //! ask ends where there is no person is not documented, so it is asked only with `--interactive`.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, inner, tool};
+use super::tools::{Means, Tool, inner, ripgrep, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::policy::rule::Verdict;
 use Means::{Glob, Is};
@@ -50,7 +50,7 @@ static TOOLS: &[Tool] = &[
     tool("edit", "edit", &[("path", Is("path"))]),
     tool("str_replace_editor", "edit", &[("path", Is("path"))]),
     tool("grep", "search", &[("path", Is("path"))]),
-    tool("rg", "search", &[("path", Is("path"))]),
+    ripgrep("rg", &[("path", Is("path"))]),
     tool("glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("web_fetch", "fetch", &[("url", Is("url"))]),
     inner("report_intent", "own"),

@@ -19,12 +19,13 @@ mod tools;
 
 pub use input::{Asked, Prompts, Unread};
 pub use opencode::{PLUGIN, plugin, plugs};
-pub use settings::{Entries, Settings, program};
+pub use settings::{Entries, Settings, behind, closes, program};
 pub use tools::Tool;
 
 use crate::decision::{Basis, Decision, texts};
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
+use crate::text::printable;
 use input::Given;
 
 /// The agents.
@@ -157,7 +158,13 @@ impl Agent {
 
     /// The answer in its terms.
     pub fn write(self, event: &'static str, answer: &Answer) -> Reply {
-        (self.terms().write)(event, answer)
+        // What a model wrote stands in it: nothing of that may move, hide or reorder what a person reads.
+        let answer = Answer {
+            verdict: answer.verdict,
+            model: printable(&answer.model),
+            user: printable(&answer.user),
+        };
+        (self.terms().write)(event, &answer)
     }
 
     /// A refusal in its terms. Where the event is not known: exit code 2 with the reason on stderr, which every agent
@@ -246,10 +253,7 @@ impl Answer {
 
     /// A shell or an interpreter without anything to do stays open, and what is typed into it passes no hook.
     fn kept_closed(terms: &Terms, tool: &str, open: &str) -> Self {
-        let why = format!(
-            "`{open}` waits for what is typed into it, and {} shows that to no hook",
-            terms.title
-        );
+        let why = format!("{open}, and {} shows that to no hook", terms.title);
         Self {
             verdict: Verdict::Deny,
             model: format!(
@@ -294,7 +298,7 @@ impl Reply {
     /// Exit code 2, and the reason on stderr.
     pub fn blocked(why: &str) -> Self {
         Self {
-            err: format!("{why}\n"),
+            err: format!("{}\n", printable(why)),
             exit: 2,
             ..Self::default()
         }
@@ -316,6 +320,11 @@ fn decided_by(decision: &Decision) -> String {
     let Some(by) = &decision.decided_by else {
         return String::new();
     };
+    // A grant that cleared what would have been asked says more than the tier that is left.
+    let granted = decision.cleared.iter().find(|own| own.by == Basis::Grant);
+    if let (Verdict::Allow, Some(granted)) = (decision.action, granted) {
+        return format!(" (grant of `{}`)", granted.key);
+    }
     let who = match by.rule.split_once(':') {
         Some(("tool", tool)) => format!("tier of `{tool}`"),
         Some(("source", _)) => "an outside authority".to_owned(),

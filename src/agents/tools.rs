@@ -16,6 +16,8 @@ pub struct Tool {
     pub canonical: &'static str,
     /// The agent's names for arguments, each with what it is.
     pub args: &'static [(&'static str, Means)],
+    /// It searches with `ripgrep`, which leaves out what ignore files name.
+    pub gitignore: bool,
 }
 
 /// What an argument of an agent's tool is.
@@ -43,6 +45,15 @@ pub(super) const fn tool(
         native,
         canonical,
         args,
+        gitignore: false,
+    }
+}
+
+/// A row for a tool that searches below a folder with `ripgrep`.
+pub(super) const fn ripgrep(native: &'static str, args: &'static [(&'static str, Means)]) -> Tool {
+    Tool {
+        gitignore: true,
+        ..tool(native, "search", args)
     }
 }
 
@@ -137,6 +148,7 @@ pub(super) fn calls(
     }
     let of = |map: Map<String, Value>| Call {
         cwd: cwd.clone(),
+        gitignore: tool.gitignore,
         ..named(tool.canonical, Args::from(Value::Object(map)))
     };
     // What is missing where nothing is named is told where the call is decided.

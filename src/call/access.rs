@@ -40,8 +40,19 @@ pub enum Kind {
     Path(Box<PathAccess>),
     /// A host is contacted.
     Host(Box<HostAccess>),
-    /// Something that is not understood, and why.
-    Opaque(String),
+    /// Something that is not understood.
+    Opaque(Box<Opaque>),
+}
+
+/// Something that is not understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opaque {
+    /// Why.
+    pub why: String,
+    /// Words that nobody reads any more, one list for each stretch between what parts commands.
+    pub unread: Vec<Vec<String>>,
+    /// It runs code that is not written in the call: what is typed into it, or what another command writes.
+    pub open: bool,
 }
 
 /// One command at one level of launchers.

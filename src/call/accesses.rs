@@ -3,12 +3,14 @@
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches};
-use super::files::FileView;
+use super::files::{FileView, MOST_LISTED};
 use super::tools::{Argument, Holds, ToolDecl};
-use super::word::{Piece, Word};
+use super::word::{Links, Listed, Piece, Word};
 use super::{Call, path, shell, under};
 use crate::source::Span;
 use serde_json::{Map, Value};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// What a call does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,10 +38,22 @@ pub fn taken(
         .map(|tool| tool.arguments.as_slice())
         .unwrap_or_default();
     let recursive = tool.is_some_and(|tool| tool.recursive);
+    let ends = match recursive && call.gitignore {
+        true => wanted(args.get("glob")),
+        false => None,
+    };
     for argument in arguments {
         match values(argument, args) {
             Ok(values) => {
                 named += values.len();
+                if let Some(ends) = ends.as_ref().filter(|_| argument.holds == Holds::Read) {
+                    for value in &values {
+                        if let Given::Text(text) = value {
+                            search(call, text, ends, view, &mut taken);
+                        }
+                    }
+                    continue;
+                }
                 for value in values {
                     if let Err(fault) =
                         argument_accesses(call, argument, value, recursive, view, &mut taken)
@@ -166,7 +180,7 @@ fn argument_accesses(
             }
         }
         (Holds::Shell, Given::Text(text)) => shell_line(call, text.to_owned(), view, taken),
-        (Holds::Argv, Given::Words(words)) => shell_line(call, quoted(&words), view, taken),
+        (Holds::Argv, Given::Words(words)) => shell_line(call, shell::quoted(&words), view, taken),
         // `values` gives lists of words for `argv` and text for all else.
         (_, Given::Words(_)) | (Holds::Argv, Given::Text(_)) => {}
     }
@@ -174,12 +188,13 @@ fn argument_accesses(
 }
 
 fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
+    let globs = Globs::default();
     let scene = shell::Scene {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
         vars: Vec::new(),
         top: call.cwd.as_deref().and_then(|cwd| repository(cwd, view)),
-        glob: &|word, folder| view.expand(word, folder),
+        glob: &|word, folder| globs.names(word, folder, view),
         folder: &|path| match view.is_folder(path) {
             None if view.sees() => Some(false),
             seen => seen,
@@ -187,6 +202,36 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);
+}
+
+/// The globs of one line: each is looked up once, and what they stand for is bounded.
+struct Globs {
+    known: RefCell<BTreeMap<String, Option<Vec<String>>>>,
+    left: Cell<usize>,
+}
+
+impl Default for Globs {
+    fn default() -> Self {
+        Self {
+            known: RefCell::default(),
+            left: Cell::new(MOST_LISTED),
+        }
+    }
+}
+
+impl Globs {
+    fn names(&self, word: &Word, folder: Option<&str>, view: &FileView) -> Option<Vec<String>> {
+        let mut known = self.known.borrow_mut();
+        let key = format!("{folder:?} {:?}", word.pieces);
+        let names = known
+            .entry(key)
+            .or_insert_with(|| view.expand(word, folder, &self.left));
+        let count = names.as_ref()?.len();
+        // What is not there is cheap to say again.
+        let left = self.left.get().checked_sub(count)?;
+        self.left.set(left);
+        names.clone()
+    }
 }
 
 /// The top of the git repository that holds a folder, links aside: where one is on the way, git prints another path.
@@ -208,29 +253,6 @@ fn file_url(text: &str) -> Option<String> {
         .filter(|url| url.scheme() == "file")?;
     let bytes: Vec<u8> = percent_encoding::percent_decode_str(url.path()).collect();
     Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Words as one line in which every word is quoted: read by the shell's reader, they are the same words again.
-fn quoted(words: &[&str]) -> String {
-    let mut line = String::new();
-    for word in words {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        let plain = !word.is_empty()
-            && word
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || "-_./,:@%+".contains(c));
-        match plain {
-            true => line.push_str(word),
-            false => {
-                line.push('\'');
-                line.push_str(&word.replace('\'', "'\\''"));
-                line.push('\'');
-            }
-        }
-    }
-    line
 }
 
 /// A path argument. A literal `~` or `$` may be expanded by the tool or not: both readings are judged, unless the
@@ -270,6 +292,56 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
         push(literal, Touches::Surely);
     }
     push(expanded, Touches::Surely);
+}
+
+/// How the names end that the glob of a search asks for, ignored or not; none where it asks for none.
+fn wanted(glob: Option<&Value>) -> Option<Vec<String>> {
+    let glob = match glob? {
+        Value::Null => return None,
+        Value::String(glob) => glob.trim(),
+        _ => return Some(vec![String::new()]),
+    };
+    let braces = glob.contains('{');
+    match () {
+        () if glob.is_empty() => None,
+        // Several in one text.
+        () if glob.contains(char::is_whitespace) || glob.contains(',') && !braces => {
+            Some(vec![String::new()])
+        }
+        () if glob.starts_with('!') => None,
+        () => Some(shell::ends(glob)),
+    }
+}
+
+/// A search below a path for names that end so, or in the file that it is.
+fn search(call: &Call, text: &str, ends: &[String], view: &FileView, taken: &mut Taken) {
+    let before = taken.accesses.len();
+    paths(call, text, Mode::Read, false, view, taken);
+    let found: Vec<Access> = taken.accesses.get(before..).unwrap_or_default().to_vec();
+    for access in found {
+        let Kind::Path(own) = access.kind else {
+            continue;
+        };
+        for end in ends {
+            let names = Piece::Below(Listed {
+                by: "rg",
+                links: Links::None,
+                ..Listed::default()
+            });
+            let slash = Piece::Text("/".to_owned());
+            let parts = own.path.pieces.iter().cloned();
+            let parts = parts.chain([slash, names, Piece::Text(end.clone())]);
+            let path = PathAccess {
+                path: Word::of(parts, own.path.span),
+                ..(*own).clone()
+            };
+            taken.accesses.push(Access {
+                kind: Kind::Path(Box::new(path)),
+                span: None,
+                via: Vec::new(),
+            });
+        }
+    }
 }
 
 /// The path that a tool which trims its argument, or another file system, takes this one for, where it is another:

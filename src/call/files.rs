@@ -7,6 +7,7 @@ use super::glob::Glob;
 use super::path;
 use super::word::{Piece, Word};
 use serde::Deserialize;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// How a decision sees the file system.
@@ -67,6 +68,9 @@ const MOST_LINKS: usize = 40;
 
 /// How many names one glob may stand for.
 const MOST_NAMES: usize = 1000;
+
+/// How many names the globs of one call may be compared with.
+pub const MOST_LISTED: usize = 50_000;
 
 impl FileView {
     /// Whether anything is seen at all.
@@ -153,8 +157,14 @@ impl FileView {
 
 impl FileView {
     /// The names that a shell glob stands for, spelled as the shell would; none where nothing is seen, too much
-    /// would be, or a part of the word cannot be computed. No match at all is an empty list.
-    pub fn expand(&self, word: &Word, folder: Option<&str>) -> Option<Vec<String>> {
+    /// would be, or a part of the word cannot be computed. No match at all is an empty list. `left`: how many names
+    /// may still be compared.
+    pub fn expand(
+        &self,
+        word: &Word,
+        folder: Option<&str>,
+        left: &Cell<usize>,
+    ) -> Option<Vec<String>> {
         if !self.sees()
             || word.pieces.iter().any(|piece| {
                 matches!(
@@ -186,9 +196,14 @@ impl FileView {
                     true => typed.clone(),
                     false => path::join(folder?, typed),
                 };
+                // What is spent is spent: the next glob may be anything.
+                if left.get() == 0 {
+                    return None;
+                }
                 let Some(names) = self.list(&self.resolve(&at)?) else {
                     continue;
                 };
+                left.set(left.get().saturating_sub(names.len()));
                 let hidden = component.prefix().starts_with('.');
                 let globs = Glob::of_shell(&component);
                 let fitting = names.into_iter().filter(|(name, _)| {
@@ -362,7 +377,8 @@ mod tests {
         ] {
             let want: Option<Vec<String>> =
                 want.map(|names| names.into_iter().map(str::to_owned).collect());
-            assert_eq!(view.expand(&word(&pieces), Some("/w")), want);
+            let left = Cell::new(MOST_LISTED);
+            assert_eq!(view.expand(&word(&pieces), Some("/w"), &left), want);
         }
     }
 }

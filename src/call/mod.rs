@@ -51,6 +51,9 @@ pub struct Call {
     /// The agent that proposes it.
     #[serde(default)]
     pub agent: Option<String>,
+    /// What it searches is searched by `ripgrep`, hidden names too: what ignore files name is left out.
+    #[serde(skip)]
+    pub gitignore: bool,
     /// Whether somebody can be asked, and what is wanted.
     #[serde(default)]
     pub mode: Mode,

@@ -15,7 +15,7 @@ use crate::call::files::FileView;
 use crate::decision::{self, Covered, Decision};
 use crate::matcher::Matcher;
 use crate::policy::rule::{Place, Placed};
-use crate::policy::{LayerKind, Root};
+use crate::policy::{LayerKind, Root, Trust};
 use crate::source::Source;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Under {
                 kind,
                 source: find(name)?,
                 folder: None,
-                trusted: true,
+                trusted: Trust::Yes,
             })
         };
         match self {

@@ -38,7 +38,7 @@ pub struct Audit {
 }
 
 /// How long to wait for another acl that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// `500K`, `10M`, `1G`, or bytes.
 fn size(text: &str) -> Result<u64, String> {
@@ -72,6 +72,11 @@ pub struct Log {
 pub const USUAL: &str = "audit.jsonl";
 
 impl Audit {
+    /// What is masked.
+    pub fn secrets(&self) -> Result<Secrets, Stop> {
+        Secrets::with(&self.audit_mask).map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))
+    }
+
     /// The log of what this policy decides, or of refusals without one, where a log is wanted.
     pub fn log(&self, matcher: Option<&Matcher>) -> Result<Option<Log>, Stop> {
         let path = match &self.audit {
@@ -87,12 +92,11 @@ impl Audit {
             }
             Some(path) => path.clone(),
         };
-        let secrets = Secrets::with(&self.audit_mask);
         Ok(Some(Log {
             path,
             size: self.audit_size,
             keep: self.audit_keep,
-            secrets: secrets.map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))?,
+            secrets: self.secrets()?,
             policy: matcher.map(explanation::policy).unwrap_or_default(),
         }))
     }

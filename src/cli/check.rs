@@ -5,7 +5,7 @@ use super::{Answer, Exit, Stop, beside, fix, output};
 use crate::finding::{ERRORS, Severity};
 use crate::lint::{self, Found, Level, Levels};
 use crate::matcher::Matcher;
-use crate::policy::{LayerKind, Root};
+use crate::policy::{LayerKind, Root, Trust};
 use crate::report::{Checked, FORMATS, Format};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -65,7 +65,7 @@ pub fn run(options: &Options) -> Answer {
     let mut found = Found::default();
     for file in options.files.iter().filter(|_| options.fix) {
         let fixed = fix::file(file, |source| {
-            let root = policies::rooted(LayerKind::User, Arc::clone(source), true);
+            let root = policies::rooted(LayerKind::User, Arc::clone(source));
             check(vec![root], &levels, None).told
         })?;
         let what = if fixed.patch.is_some() {
@@ -82,7 +82,7 @@ pub fn run(options: &Options) -> Answer {
     }
     for file in &options.files {
         policies.push(file.clone());
-        found.join(match policies::read_root(LayerKind::User, file, true) {
+        found.join(match policies::read_root(LayerKind::User, file) {
             Ok(root) => check(vec![root], &levels, Some(Path::new(file))),
             // The other files are checked all the same.
             Err(finding) => Found::of(vec![*finding]),
@@ -92,7 +92,7 @@ pub fn run(options: &Options) -> Answer {
         let mut roots = options.which.roots()?;
         policies.extend(roots.iter().map(|root| root.source.name.clone()));
         // What is checked is what the files say, trusted or not.
-        roots.iter_mut().for_each(|root| root.trusted = true);
+        roots.iter_mut().for_each(|root| root.trusted = Trust::Yes);
         found.join(check(roots, &levels, None));
     }
     let checked = Checked {

@@ -113,8 +113,7 @@ pub fn run(options: &Options) -> Answer {
 }
 
 fn matcher(file: &str) -> Result<Matcher, Vec<Finding>> {
-    let mut root =
-        policies::read_root(LayerKind::User, file, true).map_err(|wrong| vec![*wrong])?;
+    let mut root = policies::read_root(LayerKind::User, file).map_err(|wrong| vec![*wrong])?;
     // Where the file of either lies for the comparison is no difference.
     root.folder = None;
     let matcher = Matcher::compile(policies::load(vec![root])?);

@@ -38,7 +38,7 @@ pub struct Given {
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
     /// The session it belongs to
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub session: Option<String>,
     /// The time, in milliseconds since 1970
     #[arg(long, value_name = "MS")]

@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(required = true, value_name = "TOOL|RULE")]
     what: Vec<String>,
     /// Only in this session of an agent (default: in all)
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     session: Option<String>,
     /// How long it holds, such as 30m, 2h or 7d (default: until it is revoked)
     #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
@@ -68,7 +68,7 @@ pub struct List {
     #[arg(long)]
     expire: bool,
     /// Only those of this session of an agent
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     session: Option<String>,
     /// How they are written
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -357,7 +357,7 @@ fn row(grant: &Grant, now: i64) -> [String; 5] {
         or_dash(grant.created_at.map(time::shown)),
         or_dash(grant.created_by.clone()),
         match grant.expires_at {
-            None => "revoked".to_owned(),
+            None => "until revoked".to_owned(),
             Some(end) if end <= now => "over".to_owned(),
             Some(end) => time::shown(end),
         },

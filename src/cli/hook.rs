@@ -4,6 +4,7 @@
 //! stderr, which every agent takes for a refusal. Whatever goes wrong is such a refusal: most agents let a call go on
 //! when its hook fails, says nothing or takes too long.
 
+mod gateway;
 mod selftest;
 
 use super::audit::{Audit, Log};
@@ -12,8 +13,10 @@ use super::policies::{self, Which};
 use super::state::{Folder, clock};
 use super::{Answer, Exit, Stop, output};
 use crate::agents::{Agent, Answer as Said, Asked, PLUGIN, Prompts, Reply};
+#[cfg(feature = "gateway")]
+use crate::call::Approval;
 use crate::call::{Call, Mode};
-use crate::decision;
+use crate::decision::{self, Decision};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
@@ -35,6 +38,7 @@ Try it:
   acl hook opencode --plugin > .opencode/plugin/acl.js
 
 The policy is the one of the folder that the agent works in, or `--policy FILE`. Without any, every call is asked about.
+With `--gateway http://127.0.0.1:7878` what asks waits there for a person, for `--wait` at most; then the agent asks.
 Whatever goes wrong is a refusal in the agent's own terms. The grants of the user's state folder count; `--state DIR` names another.
 
 Exit codes: 0 the answer stands on stdout, whatever it says; 2 refused, the reason stands on stderr.")]
@@ -51,6 +55,8 @@ pub struct Options {
     /// Print the plugin for opencode, which calls acl
     #[arg(long, conflicts_with = "selftest")]
     plugin: bool,
+    #[command(flatten)]
+    handing: gateway::Handing,
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
@@ -88,6 +94,8 @@ pub fn run(options: &Options) -> Answer {
         options.given.state.get_or_insert(None);
     }
     if options.selftest {
+        // Nobody is to be asked about its samples.
+        options.handing.address = None;
         return selftest::run(&options);
     }
     if std::io::stdin().is_terminal() {
@@ -96,7 +104,7 @@ pub fn run(options: &Options) -> Answer {
             format!("try `acl hook {} --selftest`", options.agent.terms().name),
         ));
     }
-    watch();
+    watch(LONGEST + options.handing.longer());
     let reply = match input() {
         Ok(text) => options.reply(&text),
         Err(why) => options.refuse(None, None, &why),
@@ -139,11 +147,13 @@ impl Options {
         }
         let which = self.which(asked)?;
         let roots = which.found()?;
+        // What a policy that is gone would have said, nobody knows: a person is asked.
+        let missing = which.missing()?.into_iter().next();
         if roots.is_empty() {
             let start = which.start()?;
-            let why = format!(
+            let why = missing.unwrap_or_else(|| format!(
                 "no policy was found for {start}: `acl init` writes one, or name one with `--policy` where the hook is installed"
-            );
+            ));
             let nobody = matches!(self.given.mode, Some(Mode::NonInteractive));
             let prompts = match nobody {
                 true => Prompts::No,
@@ -156,6 +166,7 @@ impl Options {
             }
             return Ok(said);
         }
+        asked.doubt = asked.doubt.take().or(missing);
         // The process ends after its answer: taking a large policy apart again would cost more than the decision.
         let matcher = std::mem::ManuallyDrop::new(policies::compile(roots)?);
         self.given.declared(&matcher)?;
@@ -186,13 +197,69 @@ impl Options {
             took.push(started.elapsed());
             decided.push((matcher, decision));
         }
-        let said = self.agent.answer(asked, self.interactive, &decided);
+        let said = match self.refused_elsewhere(matcher, &asked.calls, &mut decided) {
+            Some(refused) => refused,
+            None => self.agent.answer(asked, self.interactive, &decided),
+        };
         if let Some(log) = log {
             for ((call, (_, decision)), took) in asked.calls.iter().zip(&decided).zip(took) {
                 log.write_answered(call, decision, took, said.verdict);
             }
         }
         Ok(said)
+    }
+
+    /// Has a person decide at the gateway, where nothing is denied and something asks: what is approved there is decided
+    /// anew with that approval, and a refusal is the answer.
+    #[cfg(feature = "gateway")]
+    fn refused_elsewhere(
+        &self,
+        matcher: &Matcher,
+        calls: &[Call],
+        decided: &mut [(&Matcher, Decision)],
+    ) -> Option<Said> {
+        let denied = decided.iter().any(|(_, own)| own.action == Verdict::Deny);
+        if self.handing.address.is_none() || denied {
+            return None;
+        }
+        let asked = calls.iter().zip(decided);
+        for (call, (_, decision)) in asked.filter(|(_, (_, own))| own.action == Verdict::Ask) {
+            match self.handing.ask(call) {
+                gateway::Word::Yes => {
+                    let digest = call.digest();
+                    let mut call = call.clone();
+                    let keys = decision.reasons.iter().map(|reason| reason.key.clone());
+                    call.approvals.extend(keys.map(|key| Approval {
+                        key,
+                        call: Some(digest.clone()),
+                    }));
+                    *decision = decision::decide(matcher, &call, &self.given.view(&call));
+                }
+                gateway::Word::No(text) => {
+                    return Some(Said {
+                        verdict: Verdict::Deny,
+                        user: format!("the gateway: {text}"),
+                        model: text,
+                    });
+                }
+                gateway::Word::Nothing(why) => {
+                    let _ = writeln!(std::io::stderr(), "acl: the gateway: {why}");
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    #[cfg(not(feature = "gateway"))]
+    #[expect(clippy::unused_self, reason = "with the feature it has work to do")]
+    fn refused_elsewhere(
+        &self,
+        _: &Matcher,
+        _: &[Call],
+        _: &mut [(&Matcher, Decision)],
+    ) -> Option<Said> {
+        None
     }
 
     /// Where policies are looked for: in the folder that is named, that the agent says is its project, or that the hook
@@ -269,20 +336,21 @@ fn input() -> Result<Vec<u8>, String> {
 pub fn drain_if_meant() {
     let meant = std::env::args_os().any(|word| word == "hook");
     if meant && !std::io::stdin().is_terminal() {
-        watch();
+        watch(LONGEST);
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
     }
 }
 
-/// How long an answer may take. The shortest time that an agent gives a hook is 30 s; then most let the call go on.
+/// How long an answer of acl's own may take. The shortest time that an agent gives a hook is 30 s; then most let the call
+/// go on.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// Refuses when the time is over.
-fn watch() {
+fn watch(longest: Duration) {
     let watching = std::thread::Builder::new().stack_size(64 * 1024);
     // Where no thread can be had, the agent's own limit is what is left.
-    let _ = watching.spawn(|| {
-        std::thread::sleep(LONGEST);
+    let _ = watching.spawn(move || {
+        std::thread::sleep(longest);
         let why = "This call was refused, because acl could not judge it in time. Do not retry it; tell the user.";
         std::process::exit(give(&Reply::blocked(why)) as i32);
     });

@@ -30,7 +30,7 @@ pub struct Options {
     /// Only calls of this tool (repeatable)
     #[arg(long, value_name = "TOOL")]
     tool: Vec<String>,
-    /// Only what this rule decided or was a reason for (repeatable)
+    /// Only what this rule decided, was a reason for, or asked until something cleared it (repeatable)
     #[arg(long, value_name = "RULE")]
     rule: Vec<String>,
     /// Only calls of this agent (repeatable)

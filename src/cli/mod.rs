@@ -21,6 +21,8 @@ mod output;
 mod policies;
 mod replay;
 mod schema;
+#[cfg(feature = "gateway")]
+mod serve;
 mod state;
 mod test;
 mod trust;
@@ -177,6 +179,9 @@ enum Command {
     Grants(grant::List),
     /// Show what was decided, from an audit log
     Log(log::Options),
+    /// Hold calls that ask until a person decides, in a page or over HTTP
+    #[cfg(feature = "gateway")]
+    Serve(Box<serve::Options>),
     /// Decide calls anew that were made before, from transcripts and logs
     Replay(Box<replay::Options>),
     /// Print the JSON Schema of policy files
@@ -232,6 +237,8 @@ pub fn main() -> ExitCode {
             Command::Log(options) => log::run(&options),
             Command::Replay(options) => replay::run(&options),
             Command::Schema(options) => schema::run(&options),
+            #[cfg(feature = "gateway")]
+            Command::Serve(options) => serve::run(&options),
             Command::Completions(options) => complete::completions(&options),
             Command::Man(options) => complete::man(&options),
         };

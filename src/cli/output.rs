@@ -64,6 +64,12 @@ pub fn remark(text: &str) {
     }
 }
 
+/// Prints what a person must know, with `--quiet` too.
+#[cfg(feature = "gateway")]
+pub fn always(text: &str) {
+    let _ = writeln!(std::io::stderr(), "acl: {text}");
+}
+
 /// Prints what went wrong, though the work goes on; with `--quiet` too, as it may change the result. The same again is
 /// not said for every call.
 pub fn warn(text: &str) {

@@ -2,10 +2,10 @@
 //!
 //! In: `--policy`, `--layer`, or neither: the search path. Out: a matcher, or the findings shown.
 
-use super::{Stop, trust};
+use super::{Stop, output, trust};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
-use crate::policy::{self, LayerKind, Policy, Root};
+use crate::policy::{self, LayerKind, Policy, Root, Trust};
 use crate::presets;
 use crate::source::{self, Format, Source, Span};
 use clap::Args;
@@ -56,6 +56,9 @@ impl Which {
     /// The root files of the layers that are meant: at least one.
     pub fn roots(&self) -> Result<Vec<Root>, Stop> {
         let roots = self.found()?;
+        for gone in self.missing()? {
+            output::warn(&gone);
+        }
         if roots.is_empty() {
             let start = self.start()?;
             return Err(Stop::helped(
@@ -75,7 +78,7 @@ impl Which {
     pub fn found(&self) -> Result<Vec<Root>, Stop> {
         let mut roots = Vec::new();
         if let Some(file) = &self.policy {
-            roots.push(root(LayerKind::User, file, true)?);
+            roots.push(root(LayerKind::User, file)?);
         }
         for layer in &self.layer {
             let (name, file) = layer.split_once('=').ok_or_else(|| {
@@ -90,7 +93,7 @@ impl Which {
                     "layers are managed, user, project and local",
                 )
             })?;
-            roots.push(root(kind, file, true)?);
+            roots.push(root(kind, file)?);
         }
         if !roots.is_empty() {
             return Ok(roots);
@@ -99,14 +102,28 @@ impl Which {
         // Read once, and only where some file needs it.
         let trusted = LazyCell::new(trust::Trusted::load);
         for found in search(Path::new(&start)) {
-            let mut root = root(found.kind, &shown(&found.path), true)?;
-            if matches!(found.kind, LayerKind::Project | LayerKind::Local) {
-                root.trusted = trusted.covers(&found.path, &root.source.text);
-                root.folder = Some(found.folder.to_string_lossy().into_owned());
+            let mut root = found.root()?;
+            if found.came_with_a_project() {
+                root.trusted = trusted.of(&found);
             }
             roots.push(root);
         }
         Ok(roots)
+    }
+
+    /// What is to be said of policies that were trusted here, and are in force no more.
+    pub fn missing(&self) -> Result<Vec<String>, Stop> {
+        if self.policy.is_some() || !self.layer.is_empty() {
+            return Ok(Vec::new());
+        }
+        let start = self.start()?;
+        let gone = trust::Trusted::read().unwrap_or_default();
+        let gone = gone.missing(Path::new(&start));
+        let told = gone.iter().map(|(_, path)| {
+            let path = shown(path);
+            format!("the policy `{path}` was trusted, and is not in force any more: put it back, or let go of it with `acl untrust`")
+        });
+        Ok(told.collect())
     }
 
     /// The policies, compiled. The process ends after its answer: taking a large policy
@@ -150,21 +167,25 @@ pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<Finding>> {
                 ));
             }
             let path = normal(&folder.join(name));
-            read(&path).map(Arc::new)
+            // No file goes by the name of a shipped policy.
+            match path.to_string_lossy().starts_with("acl:") {
+                true => read(&Path::new(".").join(path)).map(Arc::new),
+                false => read(&path).map(Arc::new),
+            }
         }
     })
 }
 
 /// A root file, read.
-pub fn root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Stop> {
-    read_root(kind, file, trusted).map_err(|finding| match finding.code {
+pub fn root(kind: LayerKind, file: &str) -> Result<Root, Stop> {
+    read_root(kind, file).map_err(|finding| match finding.code {
         "unreadable-file" => Stop::told(finding.message),
         _ => Stop::Found(vec![*finding]),
     })
 }
 
 /// A root file, read: a file, `-` for stdin, or `acl:NAME`.
-pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box<Finding>> {
+pub fn read_root(kind: LayerKind, file: &str) -> Result<Root, Box<Finding>> {
     let unreadable = |why: String| {
         let nothing = Source::new(file, Vec::new(), None).map_err(Box::new)?;
         Err(Box::new(Finding::error(
@@ -180,7 +201,7 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
                 kind,
                 source,
                 folder: None,
-                trusted,
+                trusted: Trust::Yes,
             }),
             Err(why) => unreadable(why),
         };
@@ -205,11 +226,11 @@ pub fn read_root(kind: LayerKind, file: &str, trusted: bool) -> Result<Root, Box
             .map(Arc::new)
             .map_err(Box::new)?,
     };
-    Ok(rooted(kind, source, trusted))
+    Ok(rooted(kind, source))
 }
 
 /// A root file with the folder it stands in.
-pub fn rooted(kind: LayerKind, source: Arc<Source>, trusted: bool) -> Root {
+pub fn rooted(kind: LayerKind, source: Arc<Source>) -> Root {
     let current = std::env::current_dir().ok();
     let path = current
         .filter(|_| source.name != "<stdin>")
@@ -219,7 +240,7 @@ pub fn rooted(kind: LayerKind, source: Arc<Source>, trusted: bool) -> Root {
         kind,
         folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
         source,
-        trusted,
+        trusted: Trust::Yes,
     }
 }
 
@@ -243,6 +264,15 @@ pub(super) fn unnamed(name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, Box<Fin
 /// How large a policy may be: a device or a log named by mistake is not read to its end.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
+/// Nothing that hangs or never ends stands in the place of a policy. (What a command line names may be a pipe: `<(…)`.)
+fn regular(path: &Path) -> std::io::Result<()> {
+    match std::fs::metadata(path)? {
+        found if found.is_file() => Ok(()),
+        found if found.is_dir() => Err(std::io::ErrorKind::IsADirectory.into()),
+        _ => Err(std::io::Error::other("it is no file")),
+    }
+}
+
 pub(super) fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?
@@ -257,7 +287,10 @@ pub(super) fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Why a file cannot be read, naming it.
 pub fn unreadable(path: &Path, why: &std::io::Error) -> String {
     let what = match why.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::NotFound => match std::fs::read_link(path) {
+            Ok(to) => format!("it is a link to `{}`, which is not there", to.display()),
+            Err(_) => "there is no such file".to_owned(),
+        },
         std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => why.to_string(),
@@ -274,7 +307,8 @@ pub fn found(name: &str) -> Result<Arc<Source>, String> {
 }
 
 fn read(path: &Path) -> Result<Source, String> {
-    let bytes = bounded(path).map_err(|why| unreadable(path, &why))?;
+    let bytes = regular(path).and_then(|()| bounded(path));
+    let bytes = bytes.map_err(|why| unreadable(path, &why))?;
     Source::new(path.to_string_lossy(), bytes, None).map_err(|finding| finding.message)
 }
 
@@ -313,14 +347,37 @@ pub struct Found {
     pub folder: PathBuf,
 }
 
-/// The names a project's policy may have, in its folder.
-const PROJECT: &[&str] = &["acl.toml", ".acl/policy.toml", ".acl/policy.yaml"];
+impl Found {
+    /// It came with a project, or lies in one.
+    pub const fn came_with_a_project(&self) -> bool {
+        matches!(self.kind, LayerKind::Project | LayerKind::Local)
+    }
+
+    /// The file, read.
+    pub fn root(&self) -> Result<Root, Stop> {
+        regular(&self.path).map_err(|why| Stop::told(unreadable(&self.path, &why)))?;
+        let mut root = root(self.kind, &shown(&self.path))?;
+        if self.came_with_a_project() {
+            root.folder = Some(self.folder.to_string_lossy().into_owned());
+        }
+        Ok(root)
+    }
+}
+
+/// The names a project's policy may have, in its folder; and that of the user's own for it.
+pub const PROJECT: &[&str] = &["acl.toml", ".acl/policy.toml", ".acl/policy.yaml"];
+pub const LOCAL: &str = "acl.local.toml";
+
+/// Whether something has this name, a file or not: a policy that something else stands in for is missed, not passed over.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
 
 /// The policies on the search path, most trusted first.
 pub fn search(start: &Path) -> Vec<Found> {
     let mut found = Vec::new();
     let mut add = |kind, path: PathBuf, folder: &Path| {
-        if path.is_file() {
+        if is_there(&path) {
             found.push(Found {
                 kind,
                 path,
@@ -346,9 +403,9 @@ pub fn search(start: &Path) -> Vec<Found> {
         let project = PROJECT
             .iter()
             .map(|name| folder.join(name))
-            .find(|path| path.is_file());
-        let local = folder.join("acl.local.toml");
-        if project.is_some() || local.is_file() {
+            .find(|path| is_there(path));
+        let local = folder.join(LOCAL);
+        if project.is_some() || is_there(&local) {
             add(LayerKind::Local, local, folder);
             if let Some(project) = project {
                 add(LayerKind::Project, project, folder);

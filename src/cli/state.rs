@@ -18,7 +18,7 @@ pub struct Folder(PathBuf);
 const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// How long to wait for another acl that changes something.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Folder {
     /// The one that is named, or the user's own.
@@ -107,7 +107,7 @@ impl Folder {
         });
         replaced.map_err(failed)?.unwrap_or_else(|| {
             Err(Stop::told(format!(
-                "another acl does not let go of `{}`",
+                "another process holds the lock `{}`: nothing was changed",
                 held.display()
             )))
         })
@@ -120,6 +120,28 @@ pub fn private() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
+}
+
+/// The text of a file that only the user, or root, can read and write.
+///
+/// # Errors
+/// A sentence that names it.
+#[cfg(feature = "gateway")]
+pub fn private_text(path: &Path) -> Result<String, String> {
+    let unreadable = |why| policies::unreadable(path, &why);
+    let file = File::open(path).map_err(unreadable)?;
+    let found = file.metadata().map_err(unreadable)?;
+    only_ours(path, &found)?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::mode(&found) & 0o077 != 0 {
+        let path = path.display();
+        return Err(format!("others can read `{path}`: `chmod 600` it"));
+    }
+    let mut text = String::new();
+    file.take(LARGEST)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
+    Ok(text)
 }
 
 /// A folder of the user's alone, made where it is not there.

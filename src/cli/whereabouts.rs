@@ -54,7 +54,7 @@ pub fn run(options: &Options) -> Answer {
     let policy = policies::load(roots).map_err(Stop::Found)?;
     let mut out = String::new();
     for layer in &policy.layers {
-        let Some((file, extended)) = layer.files.split_first() else {
+        let Some((root, extended)) = layer.files.split_first() else {
             continue;
         };
         let trust = match (layer.kind, layer.trusted) {
@@ -64,13 +64,23 @@ pub fn run(options: &Options) -> Answer {
             (LayerKind::Project | LayerKind::Local, true) => ", trusted as it stands",
             _ => "",
         };
-        let _ = writeln!(out, "{}: {}{trust}", layer.kind.name(), file.source.name);
+        let _ = writeln!(out, "{}: {}{trust}", layer.kind.name(), root.source.name);
         for file in extended {
-            let _ = writeln!(out, "  extends {}", file.source.name);
+            let tightens = match layer.trusted {
+                true => "",
+                false => ", of which only what tightens counts",
+            };
+            let _ = writeln!(out, "  extends {}{tightens}", file.source.name);
         }
-        for key in &layer.ignored {
-            let (line, _) = file.source.line_column(key.span.start);
-            let _ = writeln!(out, "  ignored: {} (line {line})", key.value);
+        for file in layer.files.iter().filter(|file| !file.is_shipped()) {
+            for key in &file.ignored {
+                let (line, _) = file.source.line_column(key.span.start);
+                let at = match std::ptr::eq(file, root) {
+                    true => format!("line {line}"),
+                    false => format!("{}:{line}", file.source.name),
+                };
+                let _ = writeln!(out, "  ignored: {} ({at})", key.value);
+            }
         }
         for rule in &layer.disabled {
             let name = rule.id.as_ref().unwrap_or(&rule.address);
@@ -122,6 +132,9 @@ fn around(project: &Path) -> String {
         };
         let (title, path) = (hook.agent.terms().title, policies::shown(&hook.path));
         let _ = writeln!(out, "hook of {title}: {path} runs `{}`{gone}", hook.command);
+        for doubt in &hook.doubts {
+            let _ = writeln!(out, "  it may not be asked: {doubt}");
+        }
     }
     out
 }

@@ -2,10 +2,12 @@
 //!
 //! In: the accesses of a call. Out: reasons to refuse and to ask, and for each access how it was judged: what
 //! matched, what lost, what it rests on. `cover.rs` judges commands and what their allows cover, `touched.rs` paths,
+//! `unread.rs` what lies beyond a limit,
 //! `unresolved.rs` asks about what cannot be computed.
 
 mod cover;
 mod touched;
+mod unread;
 mod unresolved;
 
 pub use touched::linked;
@@ -103,7 +105,7 @@ pub struct Judge<'a> {
     found: RefCell<BTreeMap<Looked, Option<String>>>,
 }
 
-/// What was looked for: patterns, in which listing, names with which ends, and how well they must fit.
+/// What was looked for: patterns, in which listing, names with which start and ends, and how well they must fit.
 type Looked = (usize, usize, String, Fit);
 
 impl<'a> Judge<'a> {
@@ -214,9 +216,10 @@ impl<'a> Judge<'a> {
                     let covered = self.covered(&matched, Cover::Tool);
                     (matched, covered)
                 }
-                Kind::Opaque(why) => {
-                    let matched = self.settle(at, Vec::new(), &tool_rules, None);
-                    self.opaque(at, why);
+                Kind::Opaque(own) => {
+                    let beyond = self.unread(at, &own.unread);
+                    let matched = self.settle(at, beyond, &tool_rules, None);
+                    self.opaque(at, &own.why);
                     (matched, Covered::Nothing)
                 }
             };

@@ -236,11 +236,22 @@ pub struct Cleared {
 }
 
 impl Decision {
-    /// A command of the call that stays open for what is typed into it: a shell or an interpreter with nothing to do.
+    /// What of the call runs code that is not written in it: a shell, an interpreter or a console that stays open for
+    /// what is typed into it, or runs what another command writes.
     pub fn left_open(&self) -> Option<String> {
-        let open = |access: &&Access| matches!(&access.kind, Kind::Command(own) if own.open);
+        let open = |access: &&Access| match &access.kind {
+            Kind::Command(own) => own.open,
+            Kind::Opaque(own) => own.open,
+            _ => false,
+        };
         let mut accesses = self.judged.iter().map(|judged| &judged.access);
-        accesses.find(open).map(|access| texts::subject(access, ""))
+        accesses.find(open).map(|access| match &access.kind {
+            Kind::Opaque(own) => format!("{}: that is not written in the call", own.why),
+            _ => format!(
+                "`{}` waits for what is typed into it",
+                texts::subject(access, "")
+            ),
+        })
     }
 
     fn refused(
@@ -381,6 +392,14 @@ fn unknown_tool(matcher: &Matcher, call: &Call) -> Decision {
     let mut text = format!("no declaration, tier or rule covers the tool `{tool}`");
     if let Some(near) = near::nearest(tool, matcher.tool_names()) {
         text.push_str(&format!("; there is `{near}`"));
+    }
+    if tool
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
+    {
+        text.push_str(&format!(
+            "; to have it asked about: `[tiers] ask = [\"{tool}\"]` in the policy"
+        ));
     }
     Decision::refused(call, Stage::Coverage, Basis::UnknownTool, [(text, None)])
 }

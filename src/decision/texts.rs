@@ -148,7 +148,7 @@ pub fn subject(access: &Access, tool: &str) -> String {
         }
         Kind::Path(path) => short(&path.path.shown()),
         Kind::Host(host) => short(&host.url.shown()),
-        Kind::Opaque(why) => short(why),
+        Kind::Opaque(own) => short(&own.why),
     }
 }
 

@@ -63,8 +63,8 @@ pub fn policy(matcher: &Matcher) -> String {
 pub fn inputs(matcher: &Matcher, call: &Call, decision: &Decision) -> Inputs {
     let mut files = Vec::new();
     for layer in &matcher.policy.layers {
-        for (at, file) in layer.files.iter().enumerate() {
-            let ignored = layer.ignored.iter().filter(|_| at == 0);
+        for file in &layer.files {
+            let ignored = file.ignored.iter().filter(|_| !file.is_shipped());
             files.push(PolicyFile {
                 layer: layer.kind.name(),
                 file: file.source.name.clone(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::matcher::Matcher;
-use crate::policy::{LayerKind, Root, load};
+use crate::policy::{LayerKind, Root, Trust, load};
 use crate::source::Source;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub fn matcher(text: &str) -> Matcher {
         kind: LayerKind::User,
         source: Arc::new(source),
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     };
     let policy = load(vec![root], &|name, _| Err(format!("no file `{name}`")));
     Matcher::compile(policy.unwrap_or_else(|findings| panic!("{text}: {findings:?}")))
@@ -566,8 +566,11 @@ fn whose_a_policy_is_differs() {
         };
         Matcher::compile(load(vec![root], &|_, _| Err(String::new())).unwrap())
     };
-    for other in [of(LayerKind::Managed, true), of(LayerKind::User, false)] {
-        let changes = changed(&of(LayerKind::User, true), &other);
+    for other in [
+        of(LayerKind::Managed, Trust::Yes),
+        of(LayerKind::User, Trust::No),
+    ] {
+        let changes = changed(&of(LayerKind::User, Trust::Yes), &other);
         let own = changes.iter().find(|change| change.what == "layers");
         assert!(own.unwrap().fate.told() == Told::Unknown, "{changes:#?}");
     }
@@ -591,7 +594,7 @@ fn a_rule_given_up_differs() {
             kind: LayerKind::User,
             source,
             folder: None,
-            trusted: true,
+            trusted: Trust::Yes,
         };
         Matcher::compile(load(vec![root], &|_, _| Ok(Arc::clone(&base))).unwrap())
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cases;
-use crate::policy::{LayerKind, Policy, Root};
+use crate::policy::{LayerKind, Policy, Root, Trust};
 use crate::presets;
 use crate::source::{Format, Source};
 use std::path::Path;
@@ -24,7 +24,7 @@ fn root(kind: LayerKind, source: &Arc<Source>) -> Root {
         kind,
         source: Arc::clone(source),
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     }
 }
 

@@ -851,6 +851,17 @@ impl CommandIndex {
         self.all.is_empty()
     }
 
+    /// What the patterns belong to whose program goes by this name.
+    pub fn starting_with(&self, program: &str) -> Vec<usize> {
+        let own = names(program).filter_map(|name| self.programs.get(name));
+        own.flatten().copied().collect()
+    }
+
+    /// What the patterns belong to whose program is a glob.
+    pub fn starting_anyhow(&self) -> impl Iterator<Item = usize> {
+        self.globs.iter().copied()
+    }
+
     /// What the patterns that may meet the command belong to, each once, in order.
     pub fn candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
         let mut found = self.globs.clone();

@@ -10,7 +10,7 @@ use crate::call::path::{self, components};
 use crate::call::word::{Piece, Word};
 
 /// The folders that patterns and workspace are relative to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Frame<'v> {
     /// The workspace roots, absolute and normalised, and after symbolic links.
     pub roots: Vec<Folder>,

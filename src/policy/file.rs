@@ -82,9 +82,16 @@ pub struct File {
     pub sections: Vec<Placed<String>>,
     /// Comments, for suppressions.
     pub comments: Vec<Span>,
+    /// What it may not say while its layer is not trusted, left out.
+    pub ignored: Vec<Placed<String>>,
 }
 
 impl File {
+    /// Whether it comes with acl.
+    pub fn is_shipped(&self) -> bool {
+        self.source.name.starts_with("acl:")
+    }
+
     /// Reads a file. The findings are all errors; with any, the file is not to be used.
     pub fn read(source: &Arc<Source>) -> (Self, Vec<Finding>) {
         let tree = source::read(source);
@@ -174,6 +181,7 @@ impl<'a> Reader<'a> {
                 })
                 .collect(),
             comments,
+            ignored: Vec::new(),
         };
         if let Some(tiers) = root.get("tiers").and_then(table) {
             for (key, list_verdict) in LISTS {

@@ -6,6 +6,7 @@
 use super::file::{File, Resolution, Workspace};
 use super::near;
 use super::rule::{Condition, FactDecl, Judges, Placed, Rule, Test, Verdict};
+use crate::call::digest;
 use crate::finding::Finding;
 use crate::source::{Source, Span};
 use std::collections::BTreeMap;
@@ -53,7 +54,18 @@ pub struct Root {
     /// The folder it stands in, absolute; none for a text without a folder.
     pub folder: Option<String>,
     /// Whether it may loosen.
-    pub trusted: bool,
+    pub trusted: Trust,
+}
+
+/// Whether a layer may loosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It may.
+    Yes,
+    /// It only tightens.
+    No,
+    /// It may while its files say what they said then: their [`Layer::digest`].
+    Texts(String),
 }
 
 /// One layer: a root file and what it extends, nearest first.
@@ -69,13 +81,40 @@ pub struct Layer {
     pub resolution: Resolution,
     /// Its files: the root, then what it extends, depth first.
     pub files: Vec<File>,
-    /// Keys that an untrusted layer may not set, left out.
-    pub ignored: Vec<Placed<String>>,
     /// The rules that its files disable, taken out.
     pub disabled: Vec<Rule>,
 }
 
 impl Layer {
+    /// What its files say, in one digest; the shipped ones, which come with acl, apart. The order of the texts follows
+    /// from what they extend, and with it their names.
+    pub fn digest(&self) -> String {
+        let own = self.files.iter().enumerate();
+        let own = own.filter(|(at, file)| *at == 0 || !file.is_shipped());
+        let texts: Vec<&str> = own.map(|(_, file)| file.source.text.as_str()).collect();
+        match texts.as_slice() {
+            [alone] => digest(alone.as_bytes()),
+            all => {
+                let told = all.iter().map(|text| format!("{}:{text}", text.len()));
+                digest(told.collect::<String>().as_bytes())
+            }
+        }
+    }
+
+    /// Takes out whatever loosens.
+    fn only_tighten(&mut self) {
+        self.resolution = Resolution::Strictest;
+        for rule in self.disabled.drain(..) {
+            let source = &rule.place.source;
+            let mut files = self.files.iter_mut();
+            if let Some(file) = files.find(|file| Arc::ptr_eq(&file.source, source)) {
+                file.rules.push(rule);
+                file.rules.sort_by_key(|rule| rule.place.span.start);
+            }
+        }
+        self.files.iter_mut().for_each(restrict);
+    }
+
     /// All its rules, the root file's first.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.files.iter().flat_map(|file| &file.rules)
@@ -143,59 +182,25 @@ fn layer(root: Root, loader: &Loader<'_>, findings: &mut Vec<Finding>) -> Layer 
     findings.extend(errors);
     let mut layer = Layer {
         kind,
-        trusted,
+        trusted: true,
         folder,
         resolution: file
             .resolution
             .as_ref()
             .map_or(Resolution::Strictest, |placed| placed.value),
         files: Vec::new(),
-        ignored: Vec::new(),
         disabled: Vec::new(),
     };
-    if !trusted {
-        // Shipped presets may only add their denies, asks and protected files; other files of a repository are not read.
-        let presets: Vec<Placed<String>> = file
-            .extends
-            .iter()
-            .filter(|entry| entry.value.starts_with("acl:"))
-            .cloned()
-            .collect();
-        let (file, ignored) = restrict(file);
-        let root = Arc::clone(&file.source);
-        layer.ignored = ignored;
-        layer.resolution = Resolution::Strictest;
-        layer.files.push(file);
-        let mut todo = presets;
-        while let Some(entry) = todo.pop() {
-            match loader(&entry.value, &root) {
-                Ok(preset)
-                    if layer
-                        .files
-                        .iter()
-                        .all(|file| file.source.name != preset.name) =>
-                {
-                    let (preset, errors) = File::read(&preset);
-                    findings.extend(errors);
-                    todo.extend(
-                        preset
-                            .extends
-                            .iter()
-                            .filter(|entry| entry.value.starts_with("acl:"))
-                            .cloned(),
-                    );
-                    layer.files.push(restrict(preset).0);
-                }
-                Ok(_) => {}
-                Err(why) => {
-                    findings.push(Finding::error("unreadable-file", why, &root, entry.span))
-                }
-            }
-        }
-        return layer;
-    }
     let mut path = vec![source.name.clone()];
     extend(file, loader, &mut path, &mut layer, findings);
+    layer.trusted = match trusted {
+        Trust::Yes => true,
+        Trust::No => false,
+        Trust::Texts(digest) => layer.digest() == digest,
+    };
+    if !layer.trusted {
+        layer.only_tighten();
+    }
     if layer.resolution == Resolution::FirstMatch {
         for file in layer.files.iter().skip(1) {
             lists_under_first_match(file, findings);
@@ -324,12 +329,13 @@ fn lists_under_first_match(file: &File, findings: &mut Vec<Finding>) {
 }
 
 /// What a file that came with the repository may say before it is trusted: it only tightens.
-fn restrict(mut file: File) -> (File, Vec<Placed<String>>) {
+fn restrict(file: &mut File) {
     let mut ignored = Vec::new();
     let kept = [
         "version",
         "name",
         "description",
+        "extends",
         "groups",
         "tiers",
         "commands",
@@ -390,7 +396,6 @@ fn restrict(mut file: File) -> (File, Vec<Placed<String>>) {
             file.opaque.take().map(|placed| placed.span),
         );
     }
-    file.extends.clear();
     file.disable.clear();
     file.resolution = None;
     file.workspace = None;
@@ -404,7 +409,7 @@ fn restrict(mut file: File) -> (File, Vec<Placed<String>>) {
     file.lints.clear();
     file.invariants.clear();
     ignored.sort_by_key(|placed| placed.span.start);
-    (file, ignored)
+    file.ignored = ignored;
 }
 
 /// A tool or a fact that two layers declare differently.

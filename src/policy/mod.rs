@@ -13,5 +13,5 @@ pub mod rule;
 // One dialect for patterns of rules and for what a shell makes of a word.
 pub use crate::call::glob;
 pub use file::{File, Resolution, Workspace};
-pub use layers::{Layer, LayerKind, Loader, Policy, Root, load};
+pub use layers::{Layer, LayerKind, Loader, Policy, Root, Trust, load};
 pub use rule::Verdict;

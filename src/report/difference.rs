@@ -59,15 +59,15 @@ pub fn human(changes: &[Change], color: bool) -> String {
             (true, "unknown") => ("\u{1b}[1;33m", "\u{1b}[0m"),
             _ => ("", ""),
         };
-        let what = super::human::printable(&change.what);
+        let what = crate::text::printable(&change.what);
         let _ = writeln!(out, "{on}{word}{off}: {what}{}", whence(change));
         if let Some(moved) = shown(&change.fate) {
             let call = moved.witness.to_string();
-            let _ = writeln!(out, "  call  {}", super::human::printable(&call));
+            let _ = writeln!(out, "  call  {}", crate::text::printable(&call));
             // An absolute path says little without the folder of the call.
             let absolute = call.split(' ').any(|word| word.starts_with('/'));
             if let Some(cwd) = moved.witness.call.cwd.as_ref().filter(|_| absolute) {
-                let cwd = super::human::printable(cwd);
+                let cwd = crate::text::printable(cwd);
                 let _ = writeln!(out, "  in    {cwd}, as the folder of both policies");
             }
             let _ = writeln!(out, "  old   {}", decided(&moved.old));
@@ -87,7 +87,7 @@ pub fn human(changes: &[Change], color: bool) -> String {
             (None, None) => String::new(),
         };
         if !key.is_empty() {
-            let _ = writeln!(out, "  {}", super::human::printable(&key));
+            let _ = writeln!(out, "  {}", crate::text::printable(&key));
         }
         let proof = match (change.fate.told(), &change.fate.tightened) {
             (Told::Equivalent, _) => "no call is decided differently",
@@ -135,7 +135,7 @@ fn decided(decision: &Decision) -> String {
         true => "ask (forced)".to_owned(),
         false => decision.action.to_string(),
     };
-    format!("{action:<5}  {}", super::human::printable(&by))
+    format!("{action:<5}  {}", crate::text::printable(&by))
 }
 
 /// For scripts.

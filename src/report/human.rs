@@ -6,6 +6,7 @@
 
 use crate::finding::{Finding, Label, Severity};
 use crate::source::{Source, Span};
+use crate::text::{printable, visible};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, SourceSpan};
 use std::fmt;
 use unicode_width::UnicodeWidthStr;
@@ -279,28 +280,6 @@ fn window(text: &str, from: usize, room: usize, shift: usize) -> Span {
         .min(before);
     let offset = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
     Span::new(offset(first), offset(first + room))
-}
-
-/// What a terminal may be given for a character: nothing that moves, hides or reorders text.
-pub(super) fn visible(c: char) -> char {
-    match c {
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        '\u{7f}' => '␡',
-        '\u{80}'..='\u{9f}'
-        | '\u{ad}'
-        | '\u{61c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => '\u{fffd}',
-        c => c,
-    }
-}
-
-pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c == '\n' { c } else { visible(c) })
-        .collect()
 }
 
 impl fmt::Display for Excerpt {

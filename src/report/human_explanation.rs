@@ -3,18 +3,18 @@
 //!
 //! Short for an allow, complete for a deny and an ask. What is to be typed stands alone on its line, unbroken.
 
-use super::human::{printable, snippet};
-use super::picture::{Mark, Paint, draw, shortened, wrapped};
+use super::human::snippet;
+use super::picture::{Paint, draw, shortened, wrapped};
 use super::wording::{
-    Marked, at, cleared_by, does, first_line, ground, json, listed, lookalike, place, quoted, rule,
+    at, cleared_by, does, first_line, ground, json, laid, listed, lookalike, place, quoted, rule,
     said, typed, what, why,
 };
-use crate::call::access::{Cover, Kind};
 use crate::decision::{Basis, DecidedBy, Reason, Stage};
-use crate::explanation::{Explained, Explanation, Outcome, Pointed, Voucher, Way};
+use crate::explanation::{Explanation, Outcome, Pointed, Voucher, Way};
 use crate::finding::Label;
 use crate::policy::rule::{Judges, Verdict};
 use crate::source::Span;
+use crate::text::printable;
 use unicode_width::UnicodeWidthStr;
 
 /// How many rules that lost are told.
@@ -270,55 +270,14 @@ impl Page {
         if told.accesses.is_empty() {
             return;
         }
-        let mut listed: Vec<&Explained<'_>> = told.accesses.iter().collect();
-        if let Some(line) = &told.decision.line {
-            let mut marks: Vec<Marked> = Vec::new();
-            // Access → its mark.
-            let mut of: Vec<Option<usize>> = Vec::new();
-            listed.retain(|own| {
-                of.push(None);
-                let cover = match &own.judged.access.kind {
-                    Kind::Path(path) => Some(path.cover),
-                    Kind::Host(host) => Some(host.cover),
-                    _ => None,
-                };
-                if let Some(Cover::Command { at, .. }) = cover
-                    && let Some(mark) = of.get(at).copied().flatten()
-                    && marks
-                        .get_mut(mark)
-                        .is_some_and(|mark| mark.takes(told, own))
-                {
-                    return false;
-                }
-                let span = own.judged.access.span;
-                let Some(span) = span.filter(|span| span.start <= line.len()) else {
-                    return true;
-                };
-                let mark = Marked::of(told, own, span, line);
-                let at = marks
-                    .iter()
-                    .position(|other| other.is_like(&mark))
-                    .unwrap_or(marks.len());
-                match marks.get_mut(at) {
-                    Some(other) => other.joins(mark),
-                    None => marks.push(mark),
-                }
-                if let Some(last) = of.last_mut() {
-                    *last = Some(at);
-                }
-                false
-            });
-            if !marks.is_empty() {
-                self.heading("the command line");
-                let marks: Vec<Mark> = marks.iter().map(Marked::mark).collect();
-                let picture = draw(line, &marks, self.width, self.paint);
-                self.out.push_str(&picture);
-            }
+        let (marks, listed) = laid(told);
+        if let Some(line) = told.decision.line.as_ref().filter(|_| !marks.is_empty()) {
+            self.heading("the command line");
+            let picture = draw(line, &marks, self.width, self.paint);
+            self.out.push_str(&picture);
         }
         self.lookalikes(told);
-        if listed.is_empty()
-            || matches!(listed.as_slice(), [one] if matches!(one.judged.access.kind, Kind::Tool))
-        {
+        if listed.is_empty() {
             return;
         }
         self.heading("the call");

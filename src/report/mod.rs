@@ -3,6 +3,8 @@
 //! In: findings, or an explanation. Out: a string or JSON value; who asked for it writes it. One file a format and
 //! subject; those of a check are in the table below, one line each. Refuses nothing.
 
+#[cfg(feature = "gateway")]
+pub mod card;
 #[cfg(feature = "cli")]
 pub mod difference;
 #[cfg(feature = "cli")]

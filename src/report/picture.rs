@@ -4,9 +4,9 @@
 //! command line contain one another; long lines are folded, long scripts shown where something is marked.
 //! Nothing of the text reaches the terminal raw.
 
-use super::human::{printable, visible};
 use crate::policy::rule::Verdict;
 use crate::source::Span;
+use crate::text::{printable, visible};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A text of no more lines than this is shown whole.

@@ -2,15 +2,15 @@
 //!
 //! In: parts of an explanation. Out: words, not yet made safe for a terminal; `human_explanation.rs` lays them out.
 
-use super::human::printable;
 use super::picture::Mark;
 use crate::call::Grant;
-use crate::call::access::{Kind, Mode, Reach, Touches};
+use crate::call::access::{Cover, Kind, Mode, Reach, Touches};
 use crate::decision::{Basis, Cleared, Reason, texts};
 use crate::explanation::{Because, BecauseOf, CoveredBy, Explained, Explanation, Lookalike, Way};
 use crate::matcher::Compiled;
 use crate::policy::rule::{Place, Verdict};
 use crate::source::Span;
+use crate::text::printable;
 
 /// What the call is about, in a few words.
 pub(super) fn what(told: &Explanation<'_>) -> String {
@@ -126,9 +126,57 @@ pub(super) fn does(told: &Explanation<'_>, own: &Explained<'_>) -> String {
     }
 }
 
+/// The command line's parts with what is said of them, and the accesses that are told beside it. A call that only uses
+/// its tool has nothing to tell.
+pub(super) fn laid<'t>(told: &'t Explanation<'_>) -> (Vec<Mark>, Vec<&'t Explained<'t>>) {
+    let mut listed: Vec<&Explained<'_>> = told.accesses.iter().collect();
+    let mut marks: Vec<Marked> = Vec::new();
+    if let Some(line) = &told.decision.line {
+        // Access → its mark.
+        let mut of: Vec<Option<usize>> = Vec::new();
+        listed.retain(|own| {
+            of.push(None);
+            let cover = match &own.judged.access.kind {
+                Kind::Path(path) => Some(path.cover),
+                Kind::Host(host) => Some(host.cover),
+                _ => None,
+            };
+            if let Some(Cover::Command { at, .. }) = cover
+                && let Some(mark) = of.get(at).copied().flatten()
+                && marks
+                    .get_mut(mark)
+                    .is_some_and(|mark| mark.takes(told, own))
+            {
+                return false;
+            }
+            let span = own.judged.access.span;
+            let Some(span) = span.filter(|span| span.start <= line.len()) else {
+                return true;
+            };
+            let mark = Marked::of(told, own, span, line);
+            let at = marks
+                .iter()
+                .position(|other| other.is_like(&mark))
+                .unwrap_or(marks.len());
+            match marks.get_mut(at) {
+                Some(other) => other.joins(mark),
+                None => marks.push(mark),
+            }
+            if let Some(last) = of.last_mut() {
+                *last = Some(at);
+            }
+            false
+        });
+    }
+    if matches!(listed.as_slice(), [one] if matches!(one.judged.access.kind, Kind::Tool)) {
+        listed.clear();
+    }
+    (marks.iter().map(Marked::mark).collect(), listed)
+}
+
 /// What is said of a part of a command line: of several accesses, where a loop makes them of one text, and of what
 /// a command touches, where that passes as it does.
-pub(super) struct Marked {
+struct Marked {
     span: Span,
     verdict: Verdict,
     offends: bool,
@@ -140,7 +188,7 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    pub(super) fn of(told: &Explanation<'_>, own: &Explained<'_>, span: Span, line: &str) -> Self {
+    fn of(told: &Explanation<'_>, own: &Explained<'_>, span: Span, line: &str) -> Self {
         let access = &own.judged.access;
         // A command stands above its words already, its quotes aside; other things say what they are.
         let bare = |text: &str| text.replace(['\'', '"', '\\', ' ', '\n'], "");
@@ -167,7 +215,7 @@ impl Marked {
     }
 
     /// Takes over what the command of this mark touches, where that passes as well: one row tells of both.
-    pub(super) fn takes(&mut self, told: &Explanation<'_>, own: &Explained<'_>) -> bool {
+    fn takes(&mut self, told: &Explanation<'_>, own: &Explained<'_>) -> bool {
         let passes = own.verdict == Verdict::Allow && self.verdict == Verdict::Allow;
         if !passes || self.offends || own.judged.access.via != self.via {
             return false;
@@ -186,13 +234,13 @@ impl Marked {
     }
 
     /// Whether one row can tell of both.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
+    fn is_like(&self, other: &Self) -> bool {
         (self.span, self.verdict, self.offends) == (other.span, other.verdict, other.offends)
             && self.via == other.via
     }
 
     /// Takes over what is said of another mark that is like this one.
-    pub(super) fn joins(&mut self, other: Self) {
+    fn joins(&mut self, other: Self) {
         for (does, why) in other.said {
             match self.said.iter_mut().find(|(_, own)| *own == why) {
                 Some((all, _)) => all.extend(does),
@@ -201,7 +249,7 @@ impl Marked {
         }
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    fn mark(&self) -> Mark {
         let via: Vec<String> = self.via.iter().map(|via| way(via)).collect();
         let via = match via.is_empty() {
             true => String::new(),
@@ -301,7 +349,7 @@ fn because_of(
         BecauseOf::Protected(_) => ("", key),
         BecauseOf::Outside => ("", "outside the workspace".into()),
         BecauseOf::Opaque => match &own.judged.access.kind {
-            Kind::Opaque(what) => ("not understood: ", what.clone()),
+            Kind::Opaque(own) => ("not understood: ", own.why.clone()),
             _ => ("", "not understood".into()),
         },
         BecauseOf::Unresolved => match &own.judged.access.kind {

@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 /// The version of a line; it moves on a breaking change.
 pub const VERSION: u32 = 1;
 
+/// What a grant is called that cleared something.
+const GRANT: &str = "grant";
+
 /// How long the arguments may be together, in bytes.
 const LONGEST: usize = 256 * 1024;
 
@@ -221,9 +224,13 @@ impl Entry {
         self.answered.as_deref().unwrap_or(&self.action)
     }
 
-    /// What decided, or what the decision rests on where nothing has a name. Paths outside are one.
+    /// What decided: a grant where one cleared what asked, or what the decision rests on where nothing has a name. Paths
+    /// outside are one.
     pub fn ground(&self) -> &str {
-        let rule = self.rule.as_deref().unwrap_or(&self.basis);
+        let granted = self.cleared.iter().find(|own| own.by == GRANT);
+        let granted = granted.filter(|_| self.action == "allow");
+        let rule = granted.map(|own| own.key.as_str()).or(self.rule.as_deref());
+        let rule = rule.unwrap_or(&self.basis);
         match rule.split_once(':') {
             Some((ground @ "outside-workspace", _)) => ground,
             _ => rule,

@@ -12,7 +12,7 @@ pub struct Filter {
     pub verdicts: Vec<String>,
     /// Tools.
     pub tools: Vec<String>,
-    /// Rules, or other keys, that decided or are among the reasons.
+    /// Rules, or other keys, that decided, are among the reasons or were cleared.
     pub rules: Vec<String>,
     /// Agents.
     pub agents: Vec<String>,
@@ -28,8 +28,12 @@ impl Filter {
         let is = |wanted: &[String], own: Option<&str>| {
             wanted.is_empty() || wanted.iter().any(|wanted| Some(wanted.as_str()) == own)
         };
-        let mut grounds =
-            std::iter::once(entry.ground()).chain(entry.reasons.iter().map(String::as_str));
+        let keys = entry.reasons.iter().map(String::as_str);
+        let cleared = entry.cleared.iter().map(|own| own.key.as_str());
+        let mut grounds = std::iter::once(entry.ground())
+            .chain(entry.rule.as_deref())
+            .chain(keys)
+            .chain(cleared);
         is(&self.verdicts, Some(entry.verdict()))
             && is(&self.tools, Some(&entry.tool))
             && is(&self.agents, entry.agent.as_deref())

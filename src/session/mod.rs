@@ -5,6 +5,8 @@
 //! `cli/audit.rs`.
 
 pub mod audit;
+#[cfg(feature = "gateway")]
+pub mod gateway;
 pub mod grants;
 pub mod log;
 pub mod recorded;

@@ -5,6 +5,7 @@
 //! One pass from left to right: what is read ahead is read once more at most.
 
 use crate::call::glob::Glob;
+use crate::text::Span;
 use serde_json::{Map, Value};
 
 include!(concat!(env!("OUT_DIR"), "/secrets.rs"));
@@ -90,6 +91,17 @@ impl Secrets {
                 }
             }
             Value::Object(map) => {
+                // `{"name": "API_TOKEN", "value": "x"}`, as lists of variables are written.
+                let named = ["name", "key"]
+                    .iter()
+                    .find_map(|key| map.get(*key)?.as_str());
+                let secret = named.is_some_and(|name| self.is_secret(name));
+                if let Some(value) = map.get_mut("value").filter(|value| {
+                    !self.off && secret && !matches!(value, Value::Null | Value::Bool(_))
+                }) {
+                    *value = MASK.into();
+                    *count += 1;
+                }
                 for (name, value) in map {
                     self.member(name, value, count);
                 }
@@ -101,26 +113,43 @@ impl Secrets {
     /// A text as it may be logged; counts what was masked or cut.
     pub fn text(&self, text: &str, count: &mut usize) -> String {
         // What is cut off is looked at for a while, so that no half of a secret is left that nothing knows.
-        let mut out = start(text, 2 * LONGEST).to_owned();
-        if !self.off {
-            let mut scan = Scan {
-                secrets: self,
-                text: &out,
-                at: 0,
-                kept: 0,
-                quote: None,
-                out: String::new(),
-                count: 0,
-            };
-            scan.run();
-            *count += scan.count;
-            out = scan.out;
+        let seen = start(text, 2 * LONGEST);
+        let mut out = String::new();
+        let mut kept = 0;
+        let masked = self.places(seen);
+        for place in &masked {
+            out += seen.get(kept..place.start).unwrap_or_default();
+            out += MASK;
+            kept = place.end;
         }
+        out += seen.get(kept..).unwrap_or_default();
+        *count += masked.len();
         if text.len() > LONGEST {
             out = format!("{}… of {} bytes", start(&out, LONGEST), text.len());
             *count += 1;
         }
         out
+    }
+
+    /// Where the secrets of a text are, in order.
+    pub fn places(&self, text: &str) -> Vec<Span> {
+        let mut scan = Scan {
+            secrets: self,
+            text,
+            at: 0,
+            quote: None,
+            masked: Vec::new(),
+            met: [0; COMMANDS.len()],
+        };
+        if !self.off {
+            scan.run();
+        }
+        scan.masked
+    }
+
+    /// How much of a text is shown: its end, in bytes.
+    pub fn shown_to(&self, text: &str) -> usize {
+        start(text, LONGEST).len()
     }
 
     /// Whether the value of this name is a secret.
@@ -162,12 +191,11 @@ struct Scan<'t> {
     secrets: &'t Secrets,
     text: &'t str,
     at: usize,
-    /// All before it is written.
-    kept: usize,
     /// The quotes that `at` is within, as far as one can tell: they end with the line.
     quote: Option<char>,
-    out: String,
-    count: usize,
+    masked: Vec<Span>,
+    /// How many words of each row of the table this command has.
+    met: [usize; COMMANDS.len()],
 }
 
 fn is_word(c: char) -> bool {
@@ -183,6 +211,9 @@ impl<'t> Scan<'t> {
                 self.at += 3;
                 self.authority();
             } else {
+                if ";|&(\n".contains(c) {
+                    self.met = [0; COMMANDS.len()];
+                }
                 match (c, self.quote) {
                     ('\n', _) => self.quote = None,
                     ('\'' | '"', None) => self.quote = Some(c),
@@ -192,7 +223,6 @@ impl<'t> Scan<'t> {
                 self.at += c.len_utf8();
             }
         }
-        self.out += self.text.get(self.kept..).unwrap_or_default();
     }
 
     fn rest(&self) -> &'t str {
@@ -202,11 +232,8 @@ impl<'t> Scan<'t> {
     /// Masks from here so many bytes.
     fn mask(&mut self, length: usize) {
         if length > 0 {
-            self.out += self.text.get(self.kept..self.at).unwrap_or_default();
-            self.out += MASK;
+            self.masked.push(Span::new(self.at, self.at + length));
             self.at += length;
-            self.kept = self.at;
-            self.count += 1;
         }
     }
 
@@ -226,6 +253,11 @@ impl<'t> Scan<'t> {
             |(glob, least): &(Glob, usize)| word.len() >= *least && glob.matches_text(word, false);
         if self.secrets.shapes.iter().any(shape) {
             return self.mask(end);
+        }
+        if let Some(skip) = self.told_by_command(word, after) {
+            self.at += skip;
+            let secret = self.value(false);
+            return self.mask(secret);
         }
         self.at += end;
         let option = word.starts_with('-');
@@ -256,6 +288,33 @@ impl<'t> Scan<'t> {
                 self.mask(value);
             }
         }
+    }
+
+    /// How far off the secret is that the words of a command announce, where this is the last of them.
+    fn told_by_command(&mut self, word: &str, after: &str) -> Option<usize> {
+        let secrets = self.secrets;
+        for (row, met) in COMMANDS.iter().zip(&mut self.met) {
+            let mut left = row.split(' ').skip(*met);
+            let (Some(next), behind) = (left.next(), left.next()) else {
+                continue;
+            };
+            if let Some(option) = next.strip_suffix('*') {
+                if word.starts_with(option) && word != option {
+                    return Some(option.len());
+                }
+                continue;
+            }
+            if next != word && !(next == "@" && secrets.is_secret(word)) {
+                continue;
+            }
+            let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
+            if behind != Some("*") {
+                *met += 1;
+            } else if blanks > 0 && !after.trim_start_matches([' ', '\t']).starts_with('-') {
+                return Some(word.len() + blanks);
+            }
+        }
+        None
     }
 
     /// A private key: all up to its end.

@@ -386,3 +386,131 @@ fn exported_and_imported_again() {
         wrong.join("\n")
     );
 }
+
+/// The lines that an agent is told to allow: words, and whether any may follow.
+fn allowed(agent: Agent, text: &str) -> Vec<(String, bool)> {
+    let json = || serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let starred = |text: &str| match text.strip_suffix(" *") {
+        Some(words) => (words.to_owned(), true),
+        None => (text.to_owned(), false),
+    };
+    match agent {
+        Agent::ClaudeCode => {
+            let json = json();
+            let rules = json["permissions"]["allow"].as_array().unwrap();
+            let texts = rules
+                .iter()
+                .filter_map(|rule| rule.as_str()?.strip_prefix("Bash(")?.strip_suffix(')'));
+            texts
+                .map(|text| starred(&text.replace(":*", " *")))
+                .collect()
+        }
+        Agent::Opencode => {
+            let json = json();
+            let none = serde_json::Map::new();
+            let rules = json["permission"]["bash"].as_object().unwrap_or(&none);
+            let allowed = rules.iter().filter(|(_, verdict)| *verdict == "allow");
+            allowed.map(|(text, _)| starred(text)).collect()
+        }
+        Agent::Codex => text
+            .lines()
+            .filter(|line| line.contains("decision = \"allow\""))
+            .map(|line| {
+                let list = line.split_once("pattern = ").unwrap().1;
+                let list = list.split_once("], ").unwrap().0.to_owned() + "]";
+                let words: Vec<String> = serde_json::from_str(&list).unwrap();
+                (words.join(" "), true)
+            })
+            .collect(),
+        _ => text
+            .split("[[rule]]")
+            .filter(|rule| rule.contains("decision = \"allow\""))
+            .filter_map(|rule| {
+                let own = rule
+                    .lines()
+                    .find_map(|line| line.strip_prefix("commandPrefix = "))?;
+                Some((serde_json::from_str(own).unwrap(), true))
+            })
+            .collect(),
+    }
+}
+
+/// An agent compares words: what it is told to allow acl allows too, whatever hosts and paths stand behind them.
+#[test]
+fn what_is_exported_lets_no_more_pass() {
+    let behind = [
+        "https://elsewhere.example/",
+        "http://localhost/ -o /elsewhere/x",
+        "/etc/passwd",
+        "a /elsewhere/b",
+        "../../../x",
+        "-o /elsewhere/x",
+        "--output=/elsewhere/x",
+        "--output /elsewhere/x",
+        "-C /elsewhere",
+        "-f /elsewhere/x",
+        "-e 'rm x'",
+        "-c core.pager=x",
+        "--exec x",
+        "-T x https://elsewhere.example/",
+        "x",
+        "--fix",
+        "--write",
+        "delete x",
+        "push",
+        "set x",
+    ];
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    let own = "version = 1\n[commands]\nallow = [\"curl\", \"cp\", \"tee\", \"echo\", { match = \"git status\", exact = true }, { match = \"cp a /etc/b\", exact = true }]\n";
+    let policies = ["recommended", "strict", "readonly", "own"];
+    for policy in policies {
+        let old = match policy {
+            "own" => disk::compile("own.toml", own),
+            _ => {
+                let name = format!("policies/{policy}.toml");
+                disk::compile(&name, &std::fs::read_to_string(&name).unwrap())
+            }
+        };
+        for agent in carry::agents() {
+            let out = carry::export(agent, &old).unwrap();
+            let told = allowed(agent, &out.text);
+            if policy == "own" {
+                assert!(
+                    told.contains(&("echo".to_owned(), true)),
+                    "{agent:?}: {told:?}"
+                );
+                assert!(
+                    told.iter().all(|(words, _)| !words.starts_with("cp")),
+                    "{told:?}"
+                );
+            }
+            for (words, open) in told {
+                let lines = behind
+                    .iter()
+                    .filter(|_| open)
+                    .map(|more| format!("{words} {more}"));
+                for line in lines.chain([words.clone()]) {
+                    tried += 1;
+                    let call = acl::call::Call {
+                        cwd: Some("/workspace".into()),
+                        home: Some("/home/user".into()),
+                        workspace: Some("/workspace".into()),
+                        ..acl::call::Call::new("bash", serde_json::json!({"command": line}))
+                    };
+                    let is = decide(&old, &call, &acl::call::files::FileView::None).action;
+                    if is != acl::policy::Verdict::Allow {
+                        wrong.push(format!("{policy}, {agent:?}: `{line}` is {is}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 100, "{tried}");
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

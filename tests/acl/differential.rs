@@ -215,7 +215,7 @@ fn excused(line: &str) -> bool {
     let found = accesses(line, &Scene::default());
     UNSEEN.iter().any(|(text, _)| line.contains(text))
         || found.iter().any(|access| match &access.kind {
-            Kind::Opaque(why) => STRICTER.iter().any(|(flaw, _)| flaw == why),
+            Kind::Opaque(own) => STRICTER.iter().any(|(flaw, _)| **flaw == own.why),
             _ => false,
         })
 }

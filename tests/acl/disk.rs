@@ -3,7 +3,7 @@
 use acl::finding::Finding;
 use acl::lint::{self, Levels};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Policy, Root};
+use acl::policy::{self, LayerKind, Policy, Root, Trust};
 use acl::source::{Node, Source, Value};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -94,7 +94,7 @@ pub fn root(kind: LayerKind, source: Arc<Source>) -> Root {
         kind,
         source,
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     }
 }
 

@@ -225,3 +225,64 @@ fn what_passed_once_never_does_again() {
     let (_, known) = decided("tests/decisions/attacks.txt");
     assert_eq!(known, 0);
 }
+
+#[test]
+fn no_limit_softens_a_verdict() {
+    let policy = disk::root(
+        LayerKind::User,
+        disk::source("policies/recommended.toml").unwrap(),
+    );
+    let matcher = Matcher::compile(disk::load(vec![policy]).unwrap());
+    let names: Vec<String> = (0..10_000).map(|name| format!("f{name}")).collect();
+    for line in [
+        format!("{}git push -f", ":;".repeat(20_000)),
+        format!("cat {}; cat .env", names.join(" ")),
+        format!("# {}\ncat .env", "x".repeat(300_000)),
+        format!("{}{}", " ".repeat(1024 * 1024), "git push --force"),
+        format!("{}; git push --force", names.join("; ").repeat(20)),
+    ] {
+        let call = call(&line);
+        let files = FileView::Fixture(call.files.clone().unwrap());
+        let decision = decide(&matcher, &call, &files);
+        let start: String = line.chars().take(20).collect();
+        assert_eq!(decision.action, Verdict::Deny, "{start}");
+    }
+}
+
+#[test]
+fn a_search_leaves_out_what_ripgrep_does() {
+    let policy = disk::root(
+        LayerKind::User,
+        disk::source("policies/recommended.toml").unwrap(),
+    );
+    let matcher = Matcher::compile(disk::load(vec![policy]).unwrap());
+    let all = [
+        (true, json!({"pattern": "x"}), true),
+        (true, json!({"pattern": "x", "glob": "*.rs"}), true),
+        (
+            true,
+            json!({"pattern": "x", "glob": "*.{ts,tsx}", "path": "src"}),
+            true,
+        ),
+        (true, json!({"pattern": "x", "glob": "!*.md"}), true),
+        (true, json!({"pattern": "x", "glob": ".env"}), false),
+        (true, json!({"pattern": "x", "glob": ".e*"}), false),
+        (true, json!({"pattern": "x", "glob": "*.rs,.env"}), false),
+        (
+            true,
+            json!({"pattern": "x", "glob": "*.rs", "path": ".env"}),
+            false,
+        ),
+        (false, json!({"pattern": "x", "glob": "*.rs"}), false),
+    ];
+    for (gitignore, args, allowed) in all {
+        let shown = args.to_string();
+        let mut call = call("");
+        call.tool = "search".to_owned();
+        call.args = acl::call::Args::from(args);
+        call.gitignore = gitignore;
+        let files = FileView::Fixture(call.files.clone().unwrap());
+        let decision = decide(&matcher, &call, &files);
+        assert_eq!(decision.action == Verdict::Allow, allowed, "{shown}");
+    }
+}

@@ -7,7 +7,7 @@ use acl::call::files::FileView;
 use acl::decision::{Decision, decide};
 use acl::explanation::Explanation;
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root};
+use acl::policy::{self, LayerKind, Root, Trust};
 use acl::report::{human_explanation, json_explanation};
 use acl::source::Source;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn root(kind: LayerKind, name: &str, text: &str, trusted: bool) -> Root {
         kind,
         source: Arc::new(Source::new(name, text, None).unwrap()),
         folder: None,
-        trusted,
+        trusted: if trusted { Trust::Yes } else { Trust::No },
     }
 }
 

@@ -312,3 +312,60 @@ fn a_program_on_the_path_goes_by_its_name() {
     assert_eq!(made.matches("acl hook").count(), 1, "{made}");
     assert!(made.contains(env!("CARGO_BIN_EXE_acl")), "{made}");
 }
+
+#[test]
+fn a_hook_of_acl_keeps_its_options() {
+    let top = scratch("options");
+    let file = top.join("project/.claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let program = env!("CARGO_BIN_EXE_acl");
+    let hooks = |event: &str, rest: &str, command: &str| {
+        format!(
+            "{{\"hooks\": {{\"{event}\": [{{{rest}\"hooks\": [{{\"type\": \"command\", \"command\": \"{command}\"}}]}}]}}}}"
+        )
+    };
+    let own = format!("{program} hook claude-code --policy strict.toml --mode non-interactive");
+    fs::write(
+        &file,
+        hooks(
+            "PreToolUse",
+            "\"matcher\": \"Edit\", ",
+            &format!("{own} || true"),
+        ),
+    )
+    .unwrap();
+    let place = acl(&top, "where").1;
+    assert!(place.contains("it is asked only about `Edit`"), "{place}");
+    assert!(place.contains("`|| true` behind it"), "{place}");
+    done(&acl(&top, "init --agent claude-code --yes"));
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains(&own) && !text.contains("|| true"), "{text}");
+    let place = acl(&top, "where").1;
+    assert!(!place.contains("may not be asked"), "{place}");
+    // Another program's words are no hook of acl.
+    fs::write(&file, hooks("PreToolUse", "", "echo acl hook claude-code")).unwrap();
+    assert!(acl(&top, "where").1.contains("hooks: none here"));
+    for (text, doubt) in [
+        (
+            hooks("PostToolUse", "", &own),
+            "there is none under `PreToolUse`",
+        ),
+        (
+            hooks("PreToolUse", "", &own).replacen('{', "{\"disableAllHooks\": true, ", 1),
+            "no hook runs",
+        ),
+        (
+            hooks("PreToolUse", "", &own)
+                .replace("\"type\"", "\"async\": true, \"timeout\": 1, \"type\""),
+            "nobody waits",
+        ),
+        (
+            hooks("PreToolUse", "", &format!("{own} >/dev/null")),
+            "`>/dev/null` behind it",
+        ),
+    ] {
+        fs::write(&file, text).unwrap();
+        let place = acl(&top, "where").1;
+        assert!(place.contains(doubt), "{doubt}: {place}");
+    }
+}

@@ -37,3 +37,4 @@ mod shell_bounds;
 mod shell_laws;
 mod state;
 mod transcripts;
+mod trust;

@@ -133,7 +133,7 @@ pub fn shown(access: &acl::call::access::Access, line: &str) -> String {
             }
         }
         Kind::Host(host) => out.push_str(&format!("host {}", host.url.shown())),
-        Kind::Opaque(why) => out.push_str(&format!("opaque {why}")),
+        Kind::Opaque(own) => out.push_str(&format!("opaque {}", own.why)),
     }
     let span = access.span.unwrap();
     assert!(

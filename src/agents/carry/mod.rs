@@ -119,7 +119,11 @@ fn carrier(agent: Agent) -> Option<Carrier> {
 /// # Errors
 /// What is wrong with the file, each in its place.
 pub fn import(agent: Agent, source: &Arc<Source>) -> Option<Result<Carried, Vec<Finding>>> {
-    carrier(agent).map(|own| (own.import)(source))
+    let made = (carrier(agent)?.import)(source);
+    Some(made.map(|mut carried| {
+        carried.report.notes.push(import::KEPT_NOTE.to_owned());
+        carried
+    }))
 }
 
 /// A policy as an agent's rules; nothing for an agent without rules of its own.

@@ -3,6 +3,7 @@
 //! In: the text, and the [`Entries`] that are to be there. Out: the new text, or a sentence about why it cannot be had.
 //! What is there already is left alone; what is put in comes out as it went in. The files themselves are `cli/`'s.
 
+mod doubts;
 mod json;
 
 use crate::text::Span;
@@ -42,9 +43,39 @@ pub struct Entries<'e> {
 pub fn program<'c>(command: &'c str, agent: &str) -> Option<&'c str> {
     let (before, after) = command.split_once(" hook ")?;
     let named = after.split_whitespace().next() == Some(agent);
-    let program = before.trim().trim_matches(['\'', '"']);
-    let name = program.rsplit(['/', '\\', ' ']).next()?;
+    let before = before.trim();
+    let quoted = |quote: char| before.strip_prefix(quote)?.strip_suffix(quote);
+    // Words in front of it make it another program's word: `echo acl hook …`.
+    let program = match quoted('\'').or_else(|| quoted('"')) {
+        Some(program) => program,
+        None => Some(before).filter(|before| !before.contains(char::is_whitespace))?,
+    };
+    let name = program.rsplit(['/', '\\']).next()?;
     (named && matches!(name, "acl" | "acl.exe")).then_some(program)
+}
+
+/// What stands behind the words of a command: other commands, or where its output goes.
+pub fn behind(command: &str) -> &str {
+    let mut quote = None;
+    for (at, c) in command.char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if c == '\'' || c == '"' => quote = Some(c),
+            None if "|&;<>\n".contains(c) => {
+                let words = command.get(..at).unwrap_or_default();
+                let words = words.trim_end_matches(|c: char| c.is_ascii_digit());
+                return command.get(words.len()..).unwrap_or_default().trim();
+            }
+            None => {}
+        }
+    }
+    ""
+}
+
+/// Whether what stands behind a command makes a refusal of its failure.
+pub fn closes(behind: &str) -> bool {
+    behind.starts_with("||") && behind.trim_end_matches(['\'', '"']).ends_with("exit 2")
 }
 
 /// How many steps an edit may take: a step changes one entry.
@@ -147,8 +178,9 @@ impl Entries<'_> {
         match (&own.kind, &wanted.kind) {
             (Kind::Plain(Value::String(own)), Kind::Plain(Value::String(wanted))) => {
                 let program = program(own, self.agent);
-                own == wanted
-                    || (self.is_ours(wanted) && program.is_some_and(|own| (self.starts)(own)))
+                let heard = behind(own).is_empty() || closes(behind(own));
+                let starts = program.is_some_and(|own| (self.starts)(own));
+                own == wanted || (self.is_ours(wanted) && starts && heard)
             }
             (Kind::Plain(own), Kind::Plain(wanted)) => own == wanted,
             (Kind::Object(own), Kind::Object(all)) => {

@@ -68,6 +68,10 @@ pub struct Entry {
     pub dashes: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
+    /// Where it starts nothing by its words, it takes commands from who sits before it.
+    pub interactive: bool,
+    /// Paths among its operands are pathspecs: magic may stand before them, and their wildcards are its own.
+    pub pathspecs: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
     /// Below a folder it goes where links lead.

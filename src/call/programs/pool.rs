@@ -201,6 +201,8 @@ static NOWHERE: Entry = Entry {
     kinds: false,
     dashes: false,
     gitignore: false,
+    pathspecs: false,
+    interactive: false,
     dockerignore: false,
     follows: false,
     lands: false,

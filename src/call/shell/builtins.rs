@@ -169,7 +169,10 @@ impl Walker<'_> {
                 false,
                 env,
             ),
-            "set" => set_options(args, env),
+            "set" => {
+                self.recalls(args, span);
+                set_options(args, env);
+            }
             "shift" => {
                 let count = match args {
                     [] => Some(1),
@@ -190,7 +193,10 @@ impl Walker<'_> {
                 if args.iter().all(|word| {
                     matches!(word.text(), Some("-s" | "-u" | "-q")) || keeps_globs(word)
                 }) => {}
-            "shopt" | "setopt" | "unsetopt" | "emulate" => env.wild = true,
+            "shopt" | "setopt" | "unsetopt" | "emulate" => {
+                self.recalls(args, span);
+                env.wild = true;
+            }
             "enable"
                 if args
                     .iter()
@@ -245,10 +251,13 @@ impl Walker<'_> {
             "trap" => self.trap(args, env, started),
             _ => {}
         }
-        // POSIX shells keep the assignments before a special builtin.
+        // POSIX shells keep the assignments before a special builtin; bash's `x=1 declare -r x` sets the shell's own.
         let special = matches!(
             name,
             ":" | "."
+                | "declare"
+                | "typeset"
+                | "local"
                 | "eval"
                 | "exec"
                 | "exit"
@@ -266,6 +275,17 @@ impl Walker<'_> {
             for assignment in assignments {
                 env.forget(&assignment.name);
             }
+        }
+    }
+
+    /// With history expansion, the lines that follow are not what is written: `!!:gs/x/y/` is another command.
+    pub(super) fn recalls(&mut self, options: &[Word], span: Span) {
+        let turns_on = |text: &str| {
+            matches!(text, "histexpand" | "history" | "banghist")
+                || (text.starts_with('-') && !text.starts_with("--") && text.contains('H'))
+        };
+        if options.iter().filter_map(Word::text).any(turns_on) {
+            self.opaque("history expansion changes the lines after it", span);
         }
     }
 
@@ -536,6 +556,21 @@ fn set_options(args: &[Word], env: &mut Env) {
 fn arguments(words: &[Word], env: &mut Env) {
     let whole = words.iter().all(|word| !word.splits);
     env.positional = whole.then(|| Rc::new(words.to_vec()));
+}
+
+/// The words of a shell's own options, before its script.
+pub(super) fn own_options(found: &[Word]) -> &[Word] {
+    let mut end = 1;
+    let mut named = false;
+    for text in found.iter().skip(1).map_while(Word::text) {
+        let option = text.starts_with(['-', '+']);
+        if !option && !named {
+            break;
+        }
+        named = option && text.ends_with(['o', 'O']);
+        end += 1;
+    }
+    found.get(1..end).unwrap_or_default()
 }
 
 /// What the options change that a shell is started with: `bash -O dotglob -k -c …`.

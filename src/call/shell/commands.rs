@@ -305,6 +305,7 @@ impl Walker<'_> {
         let program = first.text().map(str::to_owned);
         let name = program.as_deref().unwrap_or_default();
         if matches!(name, "read" | "mapfile" | "readarray") && level.shell {
+            self.reads = true;
             // IFS before `read` reaches nothing but `read`.
             for assignment in assignments
                 .iter_mut()
@@ -398,6 +399,7 @@ impl Walker<'_> {
                 self.path(mode, &file, Reach::Itself, cover, touches, env);
             }
         }
+        self.moves(&outcome, env);
         if let Some(files) = patch {
             self.patches(files, at, span, env);
         }
@@ -438,6 +440,12 @@ impl Walker<'_> {
             }
             if own {
                 self.builtin(name, &found, &assignments, env, input, started, redirected);
+            }
+            // `x=1 command export x` keeps it, as `export` does.
+            if level.shell && matches!(name, "command" | "builtin") {
+                for assignment in &assignments {
+                    env.forget(&assignment.name);
+                }
             }
         }
         Some(at)
@@ -524,6 +532,44 @@ impl Walker<'_> {
             })),
             span,
         )
+    }
+
+    /// `mv src build; rm -rf build`: what may be deleted under a name is what stood there before the line.
+    fn moves(&mut self, outcome: &Outcome, env: &Env) {
+        let placed = |effect: &Effect| {
+            let text = effect.value.text()?;
+            Some(match env.folders.first() {
+                Some(start) => path::normal(&path::join(start, text)),
+                None => text.trim_end_matches('/').to_owned(),
+            })
+        };
+        let written = |below: bool| {
+            outcome.effects.iter().filter(move |effect| {
+                matches!(effect.what, What::Path { mode: Mode::Write, certain: true, reach }
+                    if matches!(reach, Reach::Below { .. }) == below)
+            })
+        };
+        if outcome.lands {
+            if written(true).next().is_some() {
+                self.moved.extend(written(false).filter_map(placed));
+            }
+            return;
+        }
+        if self.moved.is_empty() {
+            return;
+        }
+        for effect in written(true) {
+            let Some(path) = placed(effect) else { continue };
+            let below = format!("{path}/");
+            let inside = self.moved.range(below.clone()..).next();
+            if self.moved.contains(&path) || inside.is_some_and(|own| own.starts_with(&below)) {
+                let why = format!(
+                    "`{}` holds what the line has moved there",
+                    effect.value.shown()
+                );
+                self.opaque(why, effect.value.span);
+            }
+        }
     }
 
     /// What is copied into a folder lands in it under its own name: `cp evil/config .git` writes `.git/config`.
@@ -658,12 +704,14 @@ impl Walker<'_> {
         if device(path) {
             return;
         }
+        let from_top = from_top(path, env);
+        let path = from_top.as_ref().unwrap_or(path);
         let several = !path.prefix().starts_with('/');
         let count = if several { env.folders.len().max(1) } else { 1 };
         for at in 0..count {
             self.paths += 1;
             if self.paths > PATHS {
-                return;
+                return self.beyond("more paths than are followed", &path.shown());
             }
             let cwd = env.folders.get(at).cloned();
             self.push(
@@ -694,6 +742,16 @@ fn at_home<'w>(path: &'w Word, env: &Env) -> Cow<'w, Word> {
         }
         _ => Cow::Borrowed(path),
     }
+}
+
+/// A path from the top of the repository, where the shell is still in the folder whose repository is known, or at its top.
+fn from_top(path: &Word, env: &Env) -> Option<Word> {
+    let (first, rest) = path.pieces.split_first()?;
+    let (start, top) = env.top.as_deref()?;
+    let there = env.folder().is_some_and(|now| now == start || now == top);
+    let from = matches!(first, Piece::Unknown(text) if text == effects::TOP) && there;
+    let top = Piece::Text(top.trim_end_matches('/').to_owned());
+    from.then(|| Word::of(std::iter::once(top).chain(rest.iter().cloned()), path.span))
 }
 
 /// `exec` without a command: its redirections stay.

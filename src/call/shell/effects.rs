@@ -6,6 +6,7 @@
 //! either reading is said; what cannot be followed at all becomes [`Starts::Opaque`].
 
 mod judging;
+mod pathspecs;
 mod reading;
 mod scripts;
 mod spellings;
@@ -14,7 +15,9 @@ mod starting;
 mod tests;
 mod values;
 
+pub(super) use pathspecs::TOP;
 pub(super) use reading::cut;
+pub use values::ends;
 pub(super) use values::files_of;
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};

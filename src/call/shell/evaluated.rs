@@ -278,6 +278,7 @@ impl Walker<'_> {
         let depth = self.depth + DEEPEST / TEMPLATES;
         if depth >= DEEPEST {
             self.opaque("nested too deeply", span);
+            self.beyond("nested too deeply", text);
             return;
         }
         let tree = Rc::new(parse::template(text, Origin::Computed(span), depth));

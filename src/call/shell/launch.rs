@@ -2,7 +2,7 @@
 //!
 //! In: a [`Starts`] of the table of facts. Out: the accesses of what is started, with the way there in `via`.
 
-use super::builtins::started_with;
+use super::builtins::{own_options, started_with};
 use super::commands::Level;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
@@ -43,8 +43,14 @@ impl Walker<'_> {
                     .map_or(word.span.end, |last| last.span.end.max(word.span.end)),
             )
         });
+        if crate::call::programs::find(&name).is_some_and(|it| it.entry.starts == Start::Shell) {
+            self.recalls(own_options(found), span);
+        }
         match start {
-            Starts::Opaque(why) => self.opaque(why, span),
+            Starts::Opaque(why) => match found.first().is_some_and(|word| self.is_fed(word)) {
+                true => self.opaque_code(why, span),
+                false => self.opaque(why, span),
+            },
             Starts::Words { from, end, more } => {
                 let mut inner: Vec<Word> = found
                     .get(from..end.min(found.len()))
@@ -110,6 +116,8 @@ impl Walker<'_> {
                     self.launched += inner.len();
                     if self.depth >= super::parse::DEEPEST || self.launched > LAUNCHED {
                         self.opaque("nested too deeply", span);
+                        let words: Vec<String> = inner.iter().map(Word::shown).collect();
+                        self.beyond("nested too deeply", &super::quoted(&words));
                         return;
                     }
                     self.via.push(name.clone());
@@ -257,15 +265,16 @@ impl Walker<'_> {
         level: Level,
     ) {
         if script.text().is_none() {
-            self.opaque(
-                format!("`{name}` runs a text that cannot be computed"),
-                script.span,
-            );
-            if !script
+            let told = format!("`{name}` runs a text that cannot be computed");
+            let nothing = !script
                 .pieces
                 .iter()
-                .any(|piece| matches!(piece, Piece::Text(_)))
-            {
+                .any(|piece| matches!(piece, Piece::Text(_)));
+            match nothing || self.is_fed(script) {
+                true => self.opaque_code(told, script.span),
+                false => self.opaque(told, script.span),
+            }
+            if nothing {
                 if level.shell && is_own(name) {
                     env.lost = true;
                 }
@@ -290,6 +299,14 @@ impl Walker<'_> {
         self.via.pop();
     }
 
+    /// Whether a word may hold what the call is fed: another command prints it, or a builtin has read it.
+    fn is_fed(&self, word: &Word) -> bool {
+        let printed = |text: &String| text.contains("$(") || text.contains('`');
+        word.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown(text) if self.reads || printed(text)))
+    }
+
     /// A script on standard input.
     pub(super) fn standard_input(
         &mut self,
@@ -307,7 +324,7 @@ impl Walker<'_> {
                 what,
             } => {
                 if !sure {
-                    self.opaque(
+                    self.opaque_code(
                         format!("`{name}` runs a text that cannot be computed"),
                         span,
                     );
@@ -321,11 +338,15 @@ impl Walker<'_> {
                 self.via.pop();
             }
             Input::File(word) => {
-                self.opaque(format!("`{name}` runs what it reads from a file"), span);
+                let told = format!("`{name}` runs what it reads from a file");
+                match device(word) {
+                    true => self.opaque_code(told, span),
+                    false => self.opaque(told, span),
+                }
                 self.scripted(vec![word.clone()], inner, at);
             }
             Input::Inherited | Input::Names(_) | Input::Unknown => {
-                self.opaque(
+                self.opaque_code(
                     format!("`{name}` runs what it reads from standard input"),
                     span,
                 );
@@ -366,7 +387,7 @@ impl Walker<'_> {
             return;
         }
         if device(script) {
-            self.opaque(format!("`{name}` runs what another command writes"), span);
+            self.opaque_code(format!("`{name}` runs what another command writes"), span);
             env.lost |= own;
             return;
         }

@@ -28,6 +28,7 @@ mod script;
 mod simple;
 mod syntax;
 mod traps;
+mod unread;
 mod words;
 
 use std::rc::Rc;
@@ -35,13 +36,17 @@ use std::rc::Rc;
 use crate::call::access::Access;
 use crate::call::word::Word;
 use crate::source::Span;
+pub use effects::ends;
 use env::Env;
 pub use outline::{Outline, outline};
 use script::{Input, Walker};
 use syntax::Origin;
 
 /// Longest line that is read, in bytes.
-const LONGEST: usize = 256 * 1024;
+const LONGEST: usize = 1024 * 1024;
+
+/// Longest word that is looked for where the line is cut.
+const WORD: usize = 4096;
 
 /// The names a glob stands for, from a folder; none where there is no view of the files.
 pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
@@ -90,7 +95,16 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
             end -= 1;
         }
         text = line.get(..end).unwrap_or_default();
-        walker.opaque("longer than 256 KiB", Span::new(end, line.len()));
+        // The last word may be cut in two.
+        let whole = |at: &usize| {
+            line.get(*at..)
+                .is_some_and(|rest| rest.starts_with(char::is_whitespace))
+        };
+        let from = (end.saturating_sub(WORD)..end)
+            .rev()
+            .find(whole)
+            .unwrap_or(end);
+        walker.beyond("longer than 1 MiB", line.get(from..).unwrap_or_default());
     }
     if let Some(at) = text.find('\0') {
         walker.opaque(
@@ -117,4 +131,27 @@ fn is_comment(text: &str) -> bool {
         let line = line.trim_start_matches([' ', '\t']);
         line.is_empty() || line.starts_with('#')
     })
+}
+
+/// Words as one line in which every word is quoted: read by the shell's reader, they are the same words again.
+pub fn quoted(words: &[impl AsRef<str>]) -> String {
+    let mut line = String::new();
+    for word in words.iter().map(AsRef::as_ref) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let plain = !word.is_empty()
+            && word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_./,:@%+".contains(c));
+        match plain {
+            true => line.push_str(word),
+            false => {
+                line.push('\'');
+                line.push_str(&word.replace('\'', "'\\''"));
+                line.push('\'');
+            }
+        }
+    }
+    line
 }

@@ -122,7 +122,9 @@ impl<'t> Parser<'t> {
         let mut inner = Parser::new(text, origin, self.depth, self.fuel);
         let tree = inner.tree();
         self.fuel = inner.fuel;
-        if let Some(flaw) = tree.flaws.first() {
+        if let Some(flaw) = tree.flaws.iter().find(|flaw| flaw.limit) {
+            self.limit(flaw.why);
+        } else if let Some(flaw) = tree.flaws.first() {
             self.flaw(self.at, flaw.why);
         }
         tree
@@ -149,7 +151,28 @@ impl<'t> Parser<'t> {
 
     pub(super) fn flaw(&mut self, at: usize, why: &'static str) {
         if self.flaws.len() < FLAWS {
-            self.flaws.push(Flaw { at, why });
+            self.flaws.push(Flaw {
+                at,
+                why,
+                limit: false,
+            });
+        }
+    }
+
+    /// A flaw of the reader, not of the text.
+    fn limit(&mut self, why: &'static str) {
+        self.flaw(self.at, why);
+        // It counts more than those before it.
+        match self.flaws.last_mut() {
+            Some(last) if last.why != why => {
+                *last = Flaw {
+                    at: self.at,
+                    why,
+                    limit: true,
+                }
+            }
+            Some(last) => last.limit = true,
+            None => {}
         }
     }
 
@@ -161,7 +184,7 @@ impl<'t> Parser<'t> {
         }
         if self.depth >= DEEPEST {
             if self.overflow.is_none() {
-                self.flaw(self.at, "nested too deeply");
+                self.limit("nested too deeply");
                 self.overflow = Some(self.at);
             }
             self.at = self.end;
@@ -183,7 +206,7 @@ impl<'t> Parser<'t> {
     pub(super) fn spend(&mut self, bytes: usize) -> bool {
         if self.fuel < bytes {
             self.fuel = 0;
-            self.flaw(self.at, "too intricate to be read");
+            self.limit("too intricate to be read");
             return false;
         }
         self.fuel -= bytes;

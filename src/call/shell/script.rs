@@ -12,7 +12,7 @@ use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
 use super::{Scene, names, numbers, words};
-use crate::call::access::{Access, Kind, Mode};
+use crate::call::access::{Access, Kind, Mode, Opaque};
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -29,6 +29,10 @@ const COMMANDS: usize = 20_000;
 pub(super) const PATHS: usize = 10_000;
 /// Names compared where ways meet.
 const WORK: usize = 300_000;
+/// Letters that are shown of what lies beyond a limit.
+const SHOWN: usize = 40;
+/// Bytes of texts beyond a limit that are kept.
+const MOST_UNREAD: usize = 2 * 1024 * 1024;
 /// Levels of walking: those of the parser, and calls between them.
 const LEVELS: usize = DEEPEST + 30;
 
@@ -122,6 +126,10 @@ pub(super) struct Walker<'s> {
     pub traps: Vec<(String, Span)>,
     /// Those that were told where they are evaluated.
     pub told: Vec<String>,
+    /// A builtin has read what it is fed into a variable.
+    pub reads: bool,
+    /// Where the line has moved something.
+    pub moved: BTreeSet<String>,
     /// Inside a command substitution, whose output is kept.
     pub substituted: usize,
     /// Aliases being expanded.
@@ -148,6 +156,11 @@ pub(super) struct Walker<'s> {
     work: usize,
     parsed: usize,
     exhausted: bool,
+    /// The limits that were met, and the texts that are not read because of them.
+    limits: Vec<(&'static str, String)>,
+    unread: BTreeSet<String>,
+    unread_bytes: usize,
+    unread_tree: Option<Rc<Tree>>,
 }
 
 impl<'s> Walker<'s> {
@@ -163,6 +176,8 @@ impl<'s> Walker<'s> {
             arithmetic: false,
             traps: Vec::new(),
             told: Vec::new(),
+            reads: false,
+            moved: BTreeSet::new(),
             substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,
@@ -180,6 +195,10 @@ impl<'s> Walker<'s> {
             work: 0,
             parsed: 0,
             exhausted: false,
+            limits: Vec::new(),
+            unread: BTreeSet::new(),
+            unread_bytes: 0,
+            unread_tree: None,
         }
     }
 
@@ -193,7 +212,55 @@ impl<'s> Walker<'s> {
     }
 
     pub fn opaque(&mut self, why: impl Into<String>, span: Span) {
-        self.push(Kind::Opaque(why.into()), span);
+        let why = why.into();
+        self.push(
+            Kind::Opaque(Box::new(Opaque {
+                why,
+                ..Opaque::default()
+            })),
+            span,
+        );
+    }
+
+    /// Runs code that is not written in the call.
+    pub fn opaque_code(&mut self, why: impl Into<String>, span: Span) {
+        let (why, open) = (why.into(), true);
+        self.push(
+            Kind::Opaque(Box::new(Opaque {
+                why,
+                open,
+                ..Opaque::default()
+            })),
+            span,
+        );
+    }
+
+    /// A limit is met, and this text is not read: told at the end, where its words are looked at once.
+    pub fn beyond(&mut self, limit: &'static str, text: &str) {
+        if self.limits.iter().all(|(known, _)| *known != limit) {
+            let start: String = text.chars().take(SHOWN).collect();
+            self.limits.push((limit, start));
+        }
+        let room = MOST_UNREAD.saturating_sub(self.unread_bytes);
+        if text.len() <= room && self.unread.insert(text.to_owned()) {
+            self.unread_bytes += text.len();
+        }
+        // All that is written is in the line; what is more came of repeating it.
+        if text.len() > room && self.unread.insert(self.line.to_owned()) {
+            self.unread_bytes = MOST_UNREAD;
+        }
+    }
+
+    /// The same, where all of a text may have to do with it.
+    fn beyond_tree(&mut self, limit: &'static str, tree: &Rc<Tree>) {
+        if self
+            .unread_tree
+            .as_ref()
+            .is_none_or(|last| !Rc::ptr_eq(last, tree))
+        {
+            self.beyond(limit, &tree.text);
+            self.unread_tree = Some(Rc::clone(tree));
+        }
     }
 
     /// Counts work; past the bound the rest is still walked once, with nothing known.
@@ -242,6 +309,9 @@ impl<'s> Walker<'s> {
             let end = tree.text.len();
             let span = tree.span(Span::new(flaw.at.min(end), end));
             self.opaque(flaw.why, span);
+            if flaw.limit {
+                self.beyond(flaw.why, tree.text.get(flaw.at..).unwrap_or_default());
+            }
         }
         self.list(tree, &tree.list, env, input);
     }
@@ -254,6 +324,7 @@ impl<'s> Walker<'s> {
         };
         if self.depth >= DEEPEST {
             self.opaque("nested too deeply", span);
+            self.beyond("nested too deeply", text);
             return;
         }
         self.parsed += text.len();
@@ -262,6 +333,7 @@ impl<'s> Walker<'s> {
         }
         if self.exhausted {
             self.opaque("too much is repeated to be followed", span);
+            self.beyond("too much is repeated to be followed", text);
             return;
         }
         let tree = Rc::new(parse::parse(text, origin, self.depth + 1));
@@ -298,8 +370,7 @@ impl<'s> Walker<'s> {
             }
         }
         if !self.later.is_empty() {
-            let span = Span::new(0, self.line.len());
-            self.opaque("too much runs later to be followed", span);
+            self.beyond("too much runs later to be followed", self.line);
         }
     }
 
@@ -422,13 +493,12 @@ impl<'s> Walker<'s> {
         }
         self.commands += 1;
         if self.commands > COMMANDS {
-            // Said once, at the end.
-            return;
+            return self.beyond_tree("more commands than are followed", tree);
         }
         if self.depth >= LEVELS {
             let span = tree.span(command.span);
             self.opaque("nested too deeply", span);
-            return;
+            return self.beyond_tree("nested too deeply", tree);
         }
         self.depth += 1;
         match &command.shape {
@@ -552,14 +622,25 @@ impl<'s> Walker<'s> {
     }
 
     /// What more there is to say when all is walked.
+    /// Tells of the limits that were met, and of the words beyond them.
     pub fn finish(&mut self) {
-        let span = Span::new(0, self.line.len());
-        if self.commands > COMMANDS {
-            self.opaque("more commands than are followed", span);
+        if self.limits.is_empty() {
+            return;
         }
-        if self.paths > PATHS {
-            self.opaque("more paths than are followed", span);
-        }
+        let met = self.limits.iter();
+        let told = met.map(|(limit, start)| format!("{limit}, at `{}`", start.trim()));
+        let why = told.collect::<Vec<_>>().join("; ");
+        let texts = std::mem::take(&mut self.unread);
+        let unread = texts.iter().flat_map(|text| super::unread::stretches(text));
+        let opaque = Opaque {
+            why,
+            unread: unread.collect(),
+            open: true,
+        };
+        self.push(
+            Kind::Opaque(Box::new(opaque)),
+            Span::new(0, self.line.len()),
+        );
     }
 
     fn define(&mut self, tree: &Rc<Tree>, name: Span, body: &Rc<Command>, env: &mut Env) {

@@ -32,6 +32,8 @@ pub(super) enum Origin {
 pub(super) struct Flaw {
     pub at: usize,
     pub why: &'static str,
+    /// A limit of the reader: what lies behind is not read as it is meant.
+    pub limit: bool,
 }
 
 impl Origin {

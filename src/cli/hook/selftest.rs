@@ -6,7 +6,7 @@ use super::{Answer, Exit, Options, found, output, why};
 use crate::agents::{Agent, Asked, Heard, Prompts, Reply, Sample};
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
-use crate::policy::{self, LayerKind, Root};
+use crate::policy::{self, LayerKind, Root, Trust};
 use crate::source::{Format, Source};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ fn matcher(text: &str) -> Result<Matcher, String> {
         kind: LayerKind::User,
         source,
         folder: Some("/".to_owned()),
-        trusted: true,
+        trusted: Trust::Yes,
     };
     let policy = policy::load(vec![root], &|name, _| Err(format!("there is no `{name}`")));
     policy

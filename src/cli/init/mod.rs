@@ -4,10 +4,10 @@
 
 mod files;
 
-use super::policies::{self, Which};
+use super::policies::{self, Found, Which};
 use super::state::Folder;
 use super::{Answer, Exit, Stop, output, trust};
-use crate::agents::{Agent, Entries, plugin, plugs, program};
+use crate::agents::{Agent, Entries, behind, closes, plugin, plugs, program};
 use crate::language::quoted;
 use crate::policy::LayerKind;
 use crate::presets;
@@ -115,7 +115,8 @@ fn add(options: &Options, place: &Place) -> Answer {
         let kept = change.put(&place.state)?;
         let mut said = format!("{}: written", policies::shown(&change.path));
         if place.is_policy(&change.path) && !place.user {
-            trust::put(&change.path, change.after.as_deref().unwrap_or_default())?;
+            let text = change.after.as_deref().unwrap_or_default();
+            trust::put(&place.own(&change.path), text)?;
             said += ", and trusted as it stands";
         }
         if let Some(kept) = kept {
@@ -124,8 +125,17 @@ fn add(options: &Options, place: &Place) -> Answer {
         output::result(&(said + "\n"))?;
     }
     let mut exit = Exit::Good;
+    let installed = installed(&place.project);
     for agent in agents {
         let terms = agent.terms();
+        let own = installed.iter().filter(|hook| hook.agent == agent);
+        for doubt in own.flat_map(|hook| &hook.doubts) {
+            exit = Exit::Failed;
+            output::complain(
+                &format!("{}: its hook may not be asked: {doubt}", terms.title),
+                None,
+            );
+        }
         match place.proof(agent) {
             Ok(()) => output::result(&format!("{}: a denied call is denied\n", terms.title))?,
             Err(why) => {
@@ -198,7 +208,7 @@ fn remove(options: &Options, place: &Place) -> Answer {
         made.extend(change.take_back(&place.state)?);
         let name = policies::shown(&change.path);
         if place.is_policy(&change.path) && !place.user {
-            trust::forget(&change.path)?;
+            trust::forget(&place.own(&change.path))?;
         }
         output::result(&match change.after {
             Some(_) => format!("{name}: acl's part is taken out\n"),
@@ -276,14 +286,37 @@ impl Place {
             };
         }
         let words = Self::words(agent).join(" ");
-        let command = format!("{} {words}{CLOSED}", quoted(&self.program));
-        let entries = Entries {
+        let own = format!("{} {words}", quoted(&self.program));
+        let entries = |command| Entries {
             agent: terms.name,
             settings: &terms.settings,
-            command: &command,
+            command,
             starts: &starts,
         };
-        entries.added(text.unwrap_or_default()).map_err(wrong)
+        let text = text.unwrap_or_default();
+        // One that is there and can be started keeps its options, wherever it is moved to.
+        let mut there: Vec<String> = Vec::new();
+        for command in entries("acl").commands(text) {
+            let words = command.get(..command.len() - behind(&command).len());
+            let words = words.unwrap_or_default().trim_end().to_owned();
+            let starts = program(&words, terms.name).is_some_and(starts);
+            if starts && !there.contains(&words) {
+                there.push(words);
+            }
+        }
+        let command = match there.as_slice() {
+            [] => own,
+            [one] => one.clone(),
+            several => {
+                let several: Vec<String> = several.iter().map(|own| format!("`{own}`")).collect();
+                return Err(wrong(format!(
+                    "it has several hooks of acl, {}: leave the one that is meant",
+                    several.join(" and ")
+                )));
+            }
+        };
+        let command = format!("{command}{CLOSED}");
+        entries(&command).added(text).map_err(wrong)
     }
 
     /// The settings without it; none where nothing else is left of what acl made.
@@ -347,6 +380,15 @@ impl Place {
         file.is_ok_and(|(file, _)| file == path)
     }
 
+    /// The project's policy, as the search finds it.
+    fn own(&self, path: &Path) -> Found {
+        Found {
+            kind: LayerKind::Project,
+            path: path.to_path_buf(),
+            folder: path.parent().unwrap_or(&self.project).to_path_buf(),
+        }
+    }
+
     /// The policy, where there is none.
     fn policy(&self, preset: &str) -> Result<Option<Change>, Stop> {
         let kind = match self.user {
@@ -356,8 +398,7 @@ impl Place {
         let found = policies::search(&self.project);
         if let Some(found) = found.iter().find(|found| found.kind == kind) {
             output::remark(&format!("{}: left as it is", policies::shown(&found.path)));
-            let text = std::fs::read_to_string(&found.path).unwrap_or_default();
-            if !self.user && !trust::Trusted::load().covers(&found.path, &text) {
+            if !self.user && !trust::holds(found) {
                 output::remark("  it only tightens until you have read it and said `acl trust`");
             }
             return Ok(None);
@@ -414,6 +455,8 @@ pub struct Installed {
     pub path: PathBuf,
     /// What it runs.
     pub command: String,
+    /// What keeps it from being asked, or its answer from being heard.
+    pub doubts: Vec<String>,
 }
 
 /// The hooks of acl in a project's settings and in the home's.
@@ -439,6 +482,10 @@ pub fn installed(project: &Path) -> Vec<Installed> {
                 Some(_) => entries.commands(&text),
                 None => plugs(&text).into_iter().collect(),
             };
+            let doubts = match terms.settings.entries {
+                Some(_) => entries.doubts(&text),
+                None => Vec::new(),
+            };
             for command in commands {
                 let mut known = out.iter();
                 if !known.any(|own| own.path == path && own.command == command) {
@@ -447,6 +494,7 @@ pub fn installed(project: &Path) -> Vec<Installed> {
                         agent,
                         path,
                         command,
+                        doubts: doubts.clone(),
                     });
                 }
             }
@@ -458,7 +506,7 @@ pub fn installed(project: &Path) -> Vec<Installed> {
 impl Installed {
     /// Whether the agent refuses where it gives no answer.
     pub fn is_closed(&self) -> bool {
-        self.agent.terms().settings.entries.is_none() || self.command.contains("||")
+        self.agent.terms().settings.entries.is_none() || closes(behind(&self.command))
     }
 
     /// Whether its program is there.

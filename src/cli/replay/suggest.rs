@@ -7,12 +7,13 @@ use super::super::given::Files;
 use super::super::{Stop, policies};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode};
+use crate::call::programs::{self, Does, Start};
 use crate::decision::{Basis, Decision, Judged, decide};
 use crate::language::{Way, changed};
 use crate::lint::{self, Levels};
 use crate::matcher::Matcher;
-use crate::policy::Root;
 use crate::policy::rule::Verdict;
+use crate::policy::{Root, Trust};
 use crate::session::audit::subject;
 use crate::source::{Format, Source};
 use serde_json::{Value, json};
@@ -167,6 +168,9 @@ fn needs(call: &Call, decision: &Decision) -> Option<Vec<Need>> {
         .judged
         .iter()
         .filter(|judged| judged.verdict == Verdict::Ask);
+    if part_of_another(decision) {
+        return None;
+    }
     let mut needs = Vec::new();
     let mut tool = false;
     for judged in asked {
@@ -184,6 +188,33 @@ fn needs(call: &Call, decision: &Decision) -> Option<Vec<Need>> {
     needs.dedup();
     (!needs.is_empty()).then_some(needs)
 }
+
+/// A command that is asked about starts another one that is asked about too (`docker exec c sh`): no rule is about both
+/// as a whole, and one about the inner command would let it pass anywhere.
+fn part_of_another(decision: &Decision) -> bool {
+    let asked =
+        |own: &&Judged| own.verdict == Verdict::Ask && matches!(own.access.kind, Kind::Command(_));
+    let asked: Vec<&Access> = decision
+        .judged
+        .iter()
+        .filter(asked)
+        .map(|own| &own.access)
+        .collect();
+    let inside = |outer: &Access, inner: &Access| {
+        let span = outer.span.zip(inner.span);
+        inner.via.len() > outer.via.len()
+            && inner.via.starts_with(&outer.via)
+            && span.is_none_or(|(outer, inner)| outer.covers(inner))
+    };
+    // Those that stand in others come after them; a long line of many is not compared each with each.
+    asked.iter().enumerate().any(|(at, inner)| {
+        let before = asked.iter().take(at).rev().take(NEAR);
+        !inner.via.is_empty() && before.clone().any(|outer| inside(outer, inner))
+    })
+}
+
+/// How many commands before one may be what starts it.
+const NEAR: usize = 8;
 
 enum Lacks {
     Rule(Need),
@@ -261,8 +292,10 @@ fn command(access: &Access) -> Option<Need> {
     known.first()?;
     let chooses = |word: &&&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
     let chosen = known.iter().skip(1).take_while(chooses).count();
-    // `make` alone is every target, `python` every script.
-    let least = 1 + usize::from(chosen > 0);
+    let whole = known.len() == command.words.len();
+    // `make` alone is every target, `python` every script. Where a word cannot be written, a program as a whole is too
+    // much to spare one question.
+    let least = 1 + usize::from(chosen > 0 || !whole);
     let prefixes = (least..=(1 + chosen).min(WORDS)).filter_map(|count| known.get(..count));
     let prefixes: Vec<String> = prefixes.map(|words| words.join(" ")).collect();
     // Where the words after it choose what it does, a rule names that there are such.
@@ -270,13 +303,14 @@ fn command(access: &Access) -> Option<Need> {
     let open = open.map(|prefix| format!("{prefix} *"));
     let texts = open.into_iter().chain(prefixes.iter().cloned());
     let mut need: Need = texts.map(|text| rule(List::Commands, text)).collect();
-    if known.len() == command.words.len() {
+    // What another command started is no line of its own.
+    if whole && (access.via.is_empty() || need.is_empty()) {
         need.push(Rule {
             exact: true,
             ..rule(List::Commands, known.join(" "))
         });
     }
-    Some(need)
+    (!need.is_empty()).then_some(need)
 }
 
 /// Rules that spare questions.
@@ -354,7 +388,7 @@ pub fn suggest(
             continue;
         };
         let before: Vec<Rule> = chosen.iter().cloned().chain(exactly(&spared)).collect();
-        let (besides, proved) = besides(&under(&before, roots)?, &new);
+        let (besides, proved) = besides(&under(&before, roots)?, &new, &spared);
         out.push(Suggestion {
             spares: spared.iter().map(|ask| ask.count).sum(),
             besides,
@@ -432,7 +466,7 @@ fn under(rules: &[Rule], roots: &[Root]) -> Result<Matcher, Stop> {
     };
     roots.push(Root {
         source: Arc::new(source),
-        trusted: true,
+        trusted: Trust::Yes,
         ..last
     });
     policies::compile(roots)
@@ -463,13 +497,17 @@ fn written(rules: &[Rule]) -> String {
 }
 
 /// A call that only the new policy lets through, and whether there being none is proved.
-fn besides(old: &Matcher, new: &Matcher) -> (Option<String>, bool) {
+fn besides(old: &Matcher, new: &Matcher, spared: &[&Ask]) -> (Option<String>, bool) {
     let changes = changed(old, new);
     let ways = || changes.iter().map(|change| &change.fate.loosened);
-    let shown = ways().find_map(|way| match way {
+    let shown = ways().filter_map(|way| match way {
         Way::Shown(moved) => Some(moved.witness.to_string()),
         Way::No | Way::Unknown => None,
     });
+    let shown: Vec<String> = shown.collect();
+    // The very line that was asked about says nothing new.
+    let new = |call: &&String| spared.iter().all(|ask| ask.subject != **call);
+    let shown = shown.iter().find(new).or(shown.first()).cloned();
     (shown, ways().all(|way| !matches!(way, Way::Unknown)))
 }
 
@@ -492,7 +530,48 @@ fn beware(matcher: &Matcher, rules: &[Rule]) -> Option<Vec<String>> {
             _ => {}
         }
     }
+    let commands = rules.iter().filter(|rule| rule.list == List::Commands);
+    said.extend(commands.filter_map(|rule| rewritable(&rule.text)));
     Some(said)
+}
+
+/// Programs that print the environment, with what secrets are in it.
+const PRINT: &[&str] = &["env", "printenv"];
+
+/// What a rule lets run that the agent can write anew before it runs.
+fn rewritable(text: &str) -> Option<String> {
+    let mut words = text.split(' ');
+    let first = words.next()?;
+    if PRINT.contains(&first) {
+        return Some(format!(
+            "`{text}` prints the environment, and the secrets in it"
+        ));
+    }
+    if first.contains('/') && !first.starts_with('/') {
+        return Some(format!("`{first}` is a file that the agent can rewrite"));
+    }
+    let mut entry = programs::find(first)?.entry.as_entry();
+    let mut does = entry.does;
+    let mut file = None;
+    for word in words {
+        match entry.sub(word) {
+            Some(sub) => {
+                entry = sub;
+                does = entry.does.or(does);
+            }
+            None if word.starts_with('-') => {}
+            None => file = file.or(Some(word)),
+        }
+    }
+    match (entry.starts, file, does) {
+        (Start::Shell | Start::Code | Start::Source, Some(file), _) => {
+            Some(format!("`{file}` is a file that the agent can rewrite"))
+        }
+        (_, _, Some(Does::Runs)) => Some(format!(
+            "`{text}` runs what files of the project say, which the agent can rewrite"
+        )),
+        _ => None,
+    }
 }
 
 /// For people.

@@ -21,9 +21,10 @@ use std::sync::Arc;
 /// So many links that lead elsewhere are followed.
 const MOST_LED: usize = 16;
 
-/// The names below a folder that a program prints: the folder, what is known of them, and how they end.
+/// The names below a folder that a program prints: the folder, what is known of them, how they start and end.
 struct Names<'p> {
     folder: &'p str,
+    start: &'p str,
     listed: &'p Listed,
     end: &'p [Piece],
     /// The same as texts, of which each name ends with one.
@@ -38,9 +39,10 @@ impl<'p> Names<'p> {
             _ => return None,
         };
         let ends = ends(end)?;
-        let whole = folder.is_empty() || folder.ends_with('/');
-        (whole && !ends.iter().any(|end| end.contains('/'))).then_some(Self {
+        let (folder, start) = folder.split_at(folder.rfind('/').map_or(0, |slash| slash + 1));
+        (!ends.iter().any(|end| end.contains('/'))).then_some(Self {
             folder,
+            start,
             listed,
             end,
             ends,
@@ -319,7 +321,7 @@ impl Judge<'_> {
             Cover::Tool => None,
         };
         let ends = owner.map_or(&[][..], |command| &command.ends);
-        match self.find_below(own, &listing, ends, Fit::Must) {
+        match self.find_below(own, &listing, ("", ends), Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => unseen,
@@ -340,7 +342,8 @@ impl Judge<'_> {
         let Some(listing) = listing.filter(|found| found.complete) else {
             return false;
         };
-        self.find_below(own, &listing, &names.ends, Fit::MayUnknown)
+        let start = format!("{}/{}", folder.real().trim_end_matches('/'), names.start);
+        self.find_below(own, &listing, (&start, &names.ends), Fit::MayUnknown)
             .is_none()
     }
 
@@ -446,11 +449,12 @@ impl Judge<'_> {
             Cover::Command { at, .. } => commands::command(self.accesses, at),
             Cover::Tool => None,
         };
+        let searches = owner.is_none() && self.call.gitignore;
         Skips {
             hidden: !hidden,
-            ignored: owner.is_some_and(|command| command.gitignore),
+            ignored: searches || owner.is_some_and(|command| command.gitignore),
             docker: owner.is_some_and(|command| command.dockerignore),
-            links: owner.is_some_and(|command| command.gitignore && !command.follows),
+            links: searches || owner.is_some_and(|command| command.gitignore && !command.follows),
         }
     }
 
@@ -480,14 +484,14 @@ impl Judge<'_> {
         &self,
         own: &Paths,
         listing: &Listing,
-        ends: &[Cow<'_, str>],
+        (start, ends): (&str, &[Cow<'_, str>]),
         enough: Fit,
     ) -> Option<String> {
         let address = |it: *const ()| it as usize;
         let looked = (
             address(std::ptr::from_ref(own).cast()),
             address(std::ptr::from_ref(listing).cast()),
-            ends.join("\0"),
+            format!("{start}\0{}", ends.join("\0")),
             enough,
         );
         if let Some(found) = self.found.borrow().get(&looked) {
@@ -503,7 +507,10 @@ impl Judge<'_> {
             view: None,
             linked: self.frame.linked.clone(),
         };
-        let counts = |path: &str| ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
+        let counts = |path: &str| {
+            let end = ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
+            end && path.starts_with(start)
+        };
         let found = listing.paths.iter().find_map(|(path, entry)| {
             if !counts(path) {
                 return None;

@@ -3,6 +3,7 @@
 //! In: a compiled policy. Out: [`Wishes`]: rules and tiers without what no agent can say. A condition is dropped from a
 //! question or a refusal, which makes it wider; an allow with one is left out, so that the agent asks.
 
+use super::besides;
 use crate::agents::carry::{Fidelity, Line};
 use crate::call::access::Mode;
 use crate::call::tools as canonical;
@@ -131,7 +132,7 @@ pub(in crate::agents::carry) fn of(matcher: &Matcher) -> Wishes {
         });
     }
     for compiled in &matcher.rules {
-        match rule(&compiled.rule, &compiled.key) {
+        match rule(&compiled.rule, &compiled.key).and_then(|wish| words_alone(matcher, wish)) {
             Ok(wish) => wishes.all.push(wish),
             Err(line) => wishes.lines.push(line),
         }
@@ -302,6 +303,39 @@ fn rule(rule: &Rule, key: &str) -> Result<Wish, Line> {
         lost,
         reason: rule.reason.clone(),
     })
+}
+
+/// An allow of commands without those where acl judges more than the words: an agent would let all of it pass.
+fn words_alone(matcher: &Matcher, mut wish: Wish) -> Result<Wish, Line> {
+    let Said::Commands(patterns, exact) = &mut wish.said else {
+        return Ok(wish);
+    };
+    if wish.verdict != Verdict::Allow {
+        return Ok(wish);
+    }
+    let all = std::mem::take(patterns);
+    let (more, alone): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .partition(|own| besides::judged(matcher, own, *exact));
+    *patterns = alone;
+    if more.is_empty() {
+        return Ok(wish);
+    }
+    let why = format!(
+        "acl judges what {} would touch, run or reach besides: the agent asks",
+        match more.as_slice() {
+            [one] => format!("`{}`", one.text),
+            [one, rest @ ..] => format!("`{}` and {} more", one.text, rest.len()),
+            [] => String::new(),
+        }
+    );
+    match patterns.is_empty() {
+        true => Err(wish.line(Vec::new(), vec![why], false)),
+        false => {
+            wish.lost.push(why);
+            Ok(wish)
+        }
+    }
 }
 
 /// The tiers: of the canonical tools, and of those that are listed by other names.

@@ -9,6 +9,7 @@ use super::stars;
 use crate::agents::carry::{Carried, Report};
 use crate::agents::claude_code::TOOLS;
 use crate::finding::Finding;
+use crate::policy::near;
 use crate::policy::rule::Verdict;
 use crate::source::{self, Node, Source, Table};
 use std::sync::Arc;
@@ -114,7 +115,10 @@ fn setting(key: &str, value: &Node, draft: &mut Draft) -> Made {
                 _ => Made::not("what lies outside of the workspace asks: write these folders to `workspace.roots` as absolute paths"),
             }
         }
-        _ => Made::not("it is no rule about calls: keep it in Claude Code's settings"),
+        _ => Made::not(match near::nearest(key, ["allow", "ask", "deny", "defaultMode", "additionalDirectories"]) {
+            Some(near) => format!("there is no such key, and Claude Code does not look at it: did you mean `{near}`?"),
+            None => "it is no rule about calls: keep it in Claude Code's settings".to_owned(),
+        }),
     }
 }
 

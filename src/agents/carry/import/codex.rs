@@ -127,7 +127,7 @@ fn spelled(value: &Value) -> String {
     }
 }
 
-/// The arguments of a call by name; the first without a name is the first of those that are known.
+/// The arguments of a call by name; those without a name in the order of those that are known.
 fn args<'c>(
     call: &'c Called,
     known: &'static [&'static str],
@@ -135,7 +135,7 @@ fn args<'c>(
     let mut named: Vec<(&'static str, &'c Value)> = Vec::new();
     for (at, (name, value)) in call.args.iter().enumerate() {
         let own = known.iter().find(|own| *own == name);
-        let own = own.or_else(|| known.first().filter(|_| at == 0 && name.is_empty()));
+        let own = own.or_else(|| known.get(at).filter(|_| name.is_empty()));
         let own =
             own.ok_or_else(|| format!("`{}` has no argument `{name}` that acl knows", call.name))?;
         if named.iter().any(|(name, _)| name == own) {

@@ -66,6 +66,36 @@ impl Entry {
     }
 }
 
+/// What stands in every policy that is made: what agents keep their hands off by themselves, and what acl rests on.
+const KEPT: &[(&str, Verdict, &str)] = &[
+    (
+        "who may edit the rules has no rules",
+        Verdict::Deny,
+        r#"id = "acl-policy"
+paths = ["acl.toml", "acl.local.toml", ".acl/**", "~/.config/acl/**", "~/.local/share/acl/**", "~/.local/state/acl/**", "/etc/acl/**"]
+access = "write"
+reason = "the policy that judges this call is the user's to change""#,
+    ),
+    (
+        "trust and grants are the user's to give",
+        Verdict::Deny,
+        r#"id = "self-approval"
+commands = "acl {trust,untrust,grant,grants,init}"
+reason = "trust and grants are the user's to give""#,
+    ),
+    (
+        "agents protect these by themselves: what stands there runs, or decides what runs",
+        Verdict::Ask,
+        r#"id = "protected-folders"
+paths = ["/**/{.git,.vscode,.idea,.husky,.claude,.codex,.gemini,.cursor,.opencode}/**", "{.mcp.json,opencode.json,opencode.jsonc,.gitmodules,.gitconfig}", "~/{.claude.json,.bashrc,.bash_profile,.profile,.zshrc,.zprofile,.zshenv}"]
+access = "write"
+reason = "what stands there runs, or decides what runs""#,
+    ),
+];
+
+/// What the report says of them.
+pub(in crate::agents::carry) const KEPT_NOTE: &str = "every policy that is made asks about writes to `.git`, to folders of editors and agents and to startup files, whatever allows edits (where order decides, it denies them), and denies those to acl's own policy (rules `protected-folders`, `acl-policy`, `self-approval`)";
+
 /// A policy being written.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
@@ -111,6 +141,9 @@ impl Draft {
         let mut count = before.filter(|entry| list(entry) == own).count();
         if own == "tiers.allow" && !self.passes.is_empty() {
             count += self.passes.len();
+        }
+        if own == "rules" {
+            count += KEPT.len();
         }
         format!("{own}[{count}]")
     }
@@ -195,6 +228,18 @@ impl Draft {
             for (list, verdict) in &lists {
                 self.write(&mut out, list, verdict.name(), &[]);
             }
+        }
+        for (about, verdict, rule) in KEPT {
+            // Where order decides, a question in front would take the place of a refusal behind it.
+            let verdict = if self.ordered {
+                Verdict::Deny
+            } else {
+                *verdict
+            };
+            let _ = writeln!(
+                out,
+                "\n[[rules]]    # {about}\naction = \"{verdict}\"\n{rule}"
+            );
         }
         for entry in self.entries.iter().filter(|own| self.list(own) == "rules") {
             let _ = writeln!(out, "\n[[rules]]    # from {}", plain(&entry.from));

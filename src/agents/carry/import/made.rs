@@ -10,7 +10,7 @@ use crate::agents::tools::Tool;
 use crate::matcher::Matcher;
 use crate::policy::glob::Glob;
 use crate::policy::rule::Verdict;
-use crate::policy::{LayerKind, Root, load, patterns};
+use crate::policy::{LayerKind, Root, Trust, load, patterns};
 use crate::source::{Format, Source, Span};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -274,7 +274,7 @@ fn holds(text: String) -> bool {
         kind: LayerKind::User,
         source: Arc::new(source),
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     };
     match load(vec![root], &|name, _| {
         Err(format!("`{name}` is not to be read"))

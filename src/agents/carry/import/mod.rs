@@ -8,3 +8,5 @@ mod made;
 pub(super) mod opencode;
 mod starlark;
 mod stars;
+
+pub(super) use draft::KEPT_NOTE;

@@ -107,7 +107,6 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     let harmless = reading
         .entries
         .iter()
-        .rev()
         .map(|entry| entry.harmless)
         .find(|list| !list.is_empty());
     let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
@@ -123,6 +122,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
     }
     judge.hidden = hidden;
+    let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
+    judge.own = entry.harmless;
+    judge.pathspecs = any(|entry| entry.pathspecs);
+    judge.gitignore = any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
     judge.commands = reading
         .entries
         .first()
@@ -204,6 +207,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         mut effects,
         escalations,
         mut starts,
+        gitignore,
         ..
     } = judge;
     effects.sort_by_key(|(at, _)| *at);
@@ -221,8 +225,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
     out.open = starting::open(&reading, entry, words, stdin, &out.starts);
-    let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
-    out.gitignore = any(|entry| entry.gitignore) && !reading.sets(Set::Ignored);
+    out.gitignore = gitignore;
     out.lands = any(|entry| entry.lands);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
@@ -418,15 +421,16 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         } else if let Some((kind, option)) = replaced {
             (slot, naming) = (kind, option);
         }
-        if *at > dashes && slot.kind == Kind::Revision {
-            judge.pathspec(word, *at);
+        if *at > dashes && slot.kind == Kind::Revision && judge.pathspecs {
+            judge.pathspec(word, *at, None, Some(Mode::Read), false);
             paths += 1;
             continue;
         }
-        if *at > dashes {
-            slot.kind = match slot.kind {
-                Kind::Tree => Kind::WriteBelow,
-                kind => kind,
+        // What is written of a revision is named behind `--`.
+        if dashes != usize::MAX && slot.kind == Kind::Tree {
+            slot.kind = match *at > dashes {
+                true => Kind::WriteBelow,
+                false => Kind::Maybe,
             };
         }
         // A word before this one may be an option that takes the place of the text: `grep $X .env`.

@@ -3,7 +3,7 @@
 //! In: a [`Reading`] and what is fed to the command. Out: [`Starts`], pushed on the [`Judge`].
 //! What cannot be followed is [`Starts::Opaque`], beside what was found.
 
-use super::reading::Reading;
+use super::reading::{Found, Reading};
 use super::values::Judge;
 use super::{Escalation, Starts, Stdin};
 use crate::call::access::Trigger;
@@ -137,8 +137,47 @@ pub(super) fn open(
         && reading.operands.first().is_none_or(typed)
         && starts.iter().all(|start| *start == Starts::Stdin);
     let runs = matches!(entry.starts, Start::Shell | Start::Code);
-    runs && !reading.sets(Set::Stop) && (bare || reading.sets(Set::Opens))
+    let fed = stdin == Stdin::Fed;
+    let given = |found: &Found| {
+        let kind = found.spec.slot.kind;
+        matches!(
+            kind,
+            Kind::Script | Kind::Code | Kind::CodeFile | Kind::Console
+        ) || found.spec.escalates.is_some()
+    };
+    let starts = starts
+        .iter()
+        .any(|start| !matches!(start, Starts::Opaque(_)));
+    let waits = entry.interactive && !fed && !starts && !reading.found.iter().any(given);
+    let asks = |found: &Found| {
+        let text = found.value.as_ref().map(|value| value.word.shown());
+        let kind = found.spec.slot.kind == Kind::Code;
+        kind && text.is_some_and(|text| ASKS.iter().any(|name| text.contains(name)))
+    };
+    let asks = runs && !fed && reading.found.iter().any(asks);
+    let opens = runs && (bare || reading.sets(Set::Opens));
+    !reading.sets(Set::Stop) && (opens || waits || asks)
 }
+
+/// What code names that goes on with what is typed into it.
+const ASKS: &[&str] = &[
+    "interact(",
+    "stdin",
+    "STDIN",
+    "input(",
+    "readline",
+    "repl",
+    "pty",
+    "pdb",
+    "breakpoint(",
+    "embed(",
+    "irb",
+    "pry",
+    "gets",
+    "/dev/tty",
+    "/dev/fd/0",
+    "<>",
+];
 
 /// Whether a file is standard input by another name.
 fn is_input(text: Option<&str>) -> bool {

@@ -4,7 +4,7 @@
 //! A value that cannot be computed stays in the effect as it is: who judges it sees that it may be anything.
 
 use super::reading::cut;
-use super::{Effect, Escalation, Starts, What, scripts};
+use super::{Effect, Escalation, Starts, What, pathspecs, scripts};
 use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::few::Few;
 use crate::call::path;
@@ -21,6 +21,8 @@ pub(super) struct Judge<'w> {
     /// The folder that relative operands start from.
     pub dir: Option<Word>,
     harmless: List<Text>,
+    /// Operands of the innermost subcommand that need no judgement.
+    pub own: List<Text>,
     /// Keys whose value is a command.
     pub commands: List<Text>,
     /// Paths are reached with all below them.
@@ -33,6 +35,10 @@ pub(super) struct Judge<'w> {
     pub starts: Vec<(usize, Starts)>,
     /// Globs of files that are read, whatever else is left out.
     pub wanted: Vec<(usize, Word)>,
+    /// Paths among the operands are git's own patterns.
+    pub pathspecs: bool,
+    /// It leaves out what git ignores.
+    pub gitignore: bool,
 }
 
 impl<'w> Judge<'w> {
@@ -41,6 +47,7 @@ impl<'w> Judge<'w> {
             words,
             dir,
             harmless,
+            own: List::EMPTY,
             commands: List::EMPTY,
             below: false,
             hidden: false,
@@ -48,6 +55,8 @@ impl<'w> Judge<'w> {
             escalations: Vec::new(),
             starts: Vec::new(),
             wanted: Vec::new(),
+            pathspecs: false,
+            gitignore: false,
         }
     }
 
@@ -116,6 +125,19 @@ impl<'w> Judge<'w> {
     /// Judges `word`, which is or lies in the word `at`; `naming` is the word that an allow must name where it must.
     pub fn value(&mut self, slot: Slot, word: &Word, at: usize, naming: usize, whole: bool) {
         let named = slot.named.then_some(naming);
+        let spec = match slot.kind {
+            Kind::ReadBelow => Some((Some(Mode::Read), true)),
+            Kind::WriteBelow => Some((Some(Mode::Write), true)),
+            Kind::NameBelow => Some((None, true)),
+            Kind::Revision if pathspecs::is_sure(word) => Some((Some(Mode::Read), false)),
+            Kind::Tree if pathspecs::is_sure(word) || word.prefix().starts_with(':') => {
+                Some((Some(Mode::Write), true))
+            }
+            _ => None,
+        };
+        if let Some((mode, below)) = spec.filter(|_| self.pathspecs) {
+            return self.pathspec(word, at, named, mode, below);
+        }
         let path = |judge: &mut Self, mode, reach| {
             let word = judge.placed(word);
             judge.path(&word, at, named, mode, reach, true);
@@ -167,6 +189,11 @@ impl<'w> Judge<'w> {
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
             Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
             Kind::WriteInto => path(self, Mode::Write, Reach::SomethingBelow),
+            Kind::Both | Kind::BothBelow if self.pathspecs => {
+                for mode in [Mode::Read, Mode::Write] {
+                    self.pathspec(word, at, named, Some(mode), slot.kind == Kind::BothBelow);
+                }
+            }
             Kind::Both | Kind::BothBelow => {
                 let reach = self.reach(slot.kind == Kind::BothBelow, true);
                 path(self, Mode::Read, reach);
@@ -235,7 +262,12 @@ impl<'w> Judge<'w> {
                         && !text.starts_with("./")
                         && !text.starts_with("..") =>
                 {
-                    self.maybe(word, at)
+                    self.maybe(word, at);
+                    // A branch or a revision: git writes and removes what differs there.
+                    if !self.own.texts().any(|known| known == text) {
+                        let here = Word::known(".", word.span);
+                        self.path(&here, at, None, Mode::Write, Reach::SomethingBelow, true);
+                    }
                 }
                 _ => path(self, Mode::Write, self.reach(true, true)),
             },
@@ -544,37 +576,37 @@ impl<'w> Judge<'w> {
         self.path(&value, at, None, Mode::Read, Reach::Itself, certain);
     }
 
-    /// A path behind `--`, as git reads it: `:/a` from the top, `:(glob)a`, and its own `*`, which reaches dot files.
-    pub fn pathspec(&mut self, word: &Word, at: usize) {
-        let prefix = word.prefix();
-        let skipped = match prefix.strip_prefix(':') {
-            Some(rest) if rest.starts_with('(') => rest.find(')').map_or(0, |end| end + 2),
-            Some(rest) => 1 + rest.len() - rest.trim_start_matches(['/', ':']).len(),
-            None => 0,
-        };
-        let value = cut(word, skipped);
-        let mut all = vec![value.clone()];
-        if let Some((before, after)) = value.text().and_then(|text| text.split_once('*')) {
-            let piece = |text: &str| (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
-            let glob = |before: &str| Word {
-                pieces: piece(before)
-                    .into_iter()
-                    .chain([Piece::Star])
-                    .chain(piece(after))
-                    .collect(),
-                ..value.clone()
-            };
-            all = vec![glob(before)];
-            if before.is_empty() || before.ends_with('/') {
-                all.push(match after.starts_with('.') {
-                    true => Word::known(format!("{before}{after}"), value.span),
-                    false => glob(&format!("{before}.")),
-                });
-            }
+    /// A path as git reads it: touched so, or only named.
+    pub fn pathspec(
+        &mut self,
+        word: &Word,
+        at: usize,
+        naming: Option<usize>,
+        mode: Option<Mode>,
+        below: bool,
+    ) {
+        let spec = pathspecs::read(word, self.gitignore);
+        // What is left is asked for by another; where there is none, it is all.
+        let all = spec.excludes || spec.value.pieces.is_empty();
+        if all && !below {
+            return;
         }
-        for value in all {
-            let value = self.placed(&value);
-            self.path(&value, at, None, Mode::Read, Reach::Itself, true);
+        let value = match all {
+            true => Word::known(".", word.span),
+            false => spec.value,
+        };
+        let value = self.placed(&value);
+        let reach = self.reach(below && (all || !spec.pattern), true);
+        match mode {
+            Some(mode) => self.path(&value, at, naming, mode, reach, true),
+            None => self.effects.push((
+                at,
+                Effect {
+                    what: What::Name { reach },
+                    value,
+                    naming,
+                },
+            )),
         }
     }
 
@@ -1040,7 +1072,7 @@ pub(super) fn elsewhere(text: &str) -> bool {
 }
 
 /// How the names end that a glob fits, as far as it is text: `*.rs`, `*.{ts,tsx}`.
-fn ends(glob: &str) -> Vec<String> {
+pub fn ends(glob: &str) -> Vec<String> {
     let any = || vec![String::new()];
     let (start, alternatives) = match glob.strip_suffix('}').and_then(|it| it.rsplit_once('{')) {
         Some((start, inside)) => (start, inside.split(',').collect()),
