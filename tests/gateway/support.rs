@@ -2,7 +2,7 @@
 
 use acl::call::{Args, Call};
 use acl::matcher::Matcher;
-use acl::policy::{self, LayerKind, Root};
+use acl::policy::{self, LayerKind, Root, Trust};
 use acl::session::gateway::runner::{Boxed, Orphan, ToolRunner, Unrun};
 use acl::session::gateway::wire::{PermissionEvent, Terminal};
 use acl::session::gateway::{Clock, Observer, Submission, Submitted};
@@ -20,7 +20,7 @@ pub fn matcher(text: &str) -> Matcher {
         kind: LayerKind::User,
         source: Arc::new(source),
         folder: None,
-        trusted: true,
+        trusted: Trust::Yes,
     };
     let policy = policy::load(vec![root], &|name, _| Err(format!("there is no `{name}`")));
     Matcher::compile(policy.unwrap_or_else(|findings| panic!("{findings:?}")))

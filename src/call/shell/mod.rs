@@ -43,7 +43,7 @@ use script::{Input, Walker};
 use syntax::Origin;
 
 /// Longest line that is read, in bytes.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST: usize = 256 * 1024;
 
 /// Longest word that is looked for where the line is cut.
 const WORD: usize = 4096;
@@ -104,7 +104,7 @@ pub fn accesses(line: &str, scene: &Scene) -> Vec<Access> {
             .rev()
             .find(whole)
             .unwrap_or(end);
-        walker.beyond("longer than 1 MiB", line.get(from..).unwrap_or_default());
+        walker.beyond("longer than 256 KiB", line.get(from..).unwrap_or_default());
     }
     if let Some(at) = text.find('\0') {
         walker.opaque(

@@ -21,7 +21,7 @@ fn read(text: &str, layers: usize, out: &mut Vec<Vec<String>>) {
     let mut inside: Vec<String> = Vec::new();
     let mut chars = text.chars().peekable();
     let mut end = |word: &mut String, stretch: &mut Vec<String>| {
-        if word.contains(|c: char| c.is_whitespace() || parts(c)) {
+        if word.contains(|c: char| c.is_whitespace() || parts(c) && !matches!(c, '{' | '}')) {
             inside.push(word.clone());
         }
         if !word.is_empty() {
