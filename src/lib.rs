@@ -72,7 +72,7 @@
 //! let mut call = Call::new("deploy", Args::text(r#"{"to": "production"}"#));
 //! let asked = decide(&matcher, &call, &FileView::Real);
 //! assert_eq!(asked.action, Verdict::Ask);
-//! assert!(texts::for_model(&matcher, &asked, "deploy").contains("Do not retry"));
+//! assert!(texts::for_model(&matcher, &asked, "deploy").contains("needs a human decision"));
 //!
 //! // Somebody said yes, to this very call.
 //! let digest = call.digest();
