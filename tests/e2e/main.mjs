@@ -45,7 +45,7 @@ const CASES = [
   { name: "ask: the person says yes", shell: "mv seed ran", person: "yes", prompts: 1, ran: true },
   { name: "ask: the person says no", shell: "mv seed ran", person: "no", prompts: 1, ran: false },
   { name: "a broken policy refuses", policy: "version = 1\n[commands\n", shell: MARK, ran: false, told: /the policy cannot be loaded/ },
-  { name: "no policy: an ask", policy: null, shell: MARK, ran: false, told: agent => agent.asks ?? /no policy was found/ },
+  { name: "the trusted policy is gone: an ask", policy: null, shell: MARK, ran: false, told: agent => agent.asks ?? /is not in force any more/ },
   { name: "acl is gone", shell: MARK, instead: "", ran: false },
   { name: "acl is killed", shell: MARK, instead: "kill -9 $$", ran: false },
   { name: "acl ends with 1 and says nothing", shell: MARK, instead: "exit 1", ran: false },
