@@ -71,25 +71,14 @@ fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
             return not("Claude Code has no such tool");
         }
         Said::Commands(patterns, exact) => {
-            for pattern in patterns {
-                match wishes::starred(pattern, *exact, false) {
-                    Some((_, false)) if allow => {
-                        says.push(format!("`{}` would allow more: it asks", pattern.text))
-                    }
-                    None => says.push(format!("`{}` cannot be said", pattern.text)),
-                    Some((text, same)) => {
-                        if !same {
-                            says.push(format!("`{text}` is wider"));
-                        }
-                        let prefix = text
-                            .strip_suffix(" *")
-                            .filter(|prefix| !prefix.contains('*') && prefix.contains(' '));
-                        rules.push(prefix.map_or_else(
-                            || format!("Bash({text})"),
-                            |prefix| format!("Bash({prefix}:*)"),
-                        ));
-                    }
-                }
+            for text in wishes::all_starred(patterns, *exact, false, allow, &mut says) {
+                let prefix = text
+                    .strip_suffix(" *")
+                    .filter(|prefix| !prefix.contains('*') && prefix.contains(' '));
+                rules.push(prefix.map_or_else(
+                    || format!("Bash({text})"),
+                    |prefix| format!("Bash({prefix}:*)"),
+                ));
             }
         }
         Said::Paths(modes, patterns, exact) => {

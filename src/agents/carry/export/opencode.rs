@@ -87,25 +87,12 @@ fn told(wish: &Wish) -> (Vec<Pair>, Vec<String>, bool) {
         Said::Tool(names) => return tool(wish, names),
         Said::Commands(..) if !wish.through(&["bash"]) => return not("opencode has no such tool"),
         Said::Commands(patterns, exact) => {
-            for pattern in patterns {
-                match wishes::starred(pattern, *exact, true) {
-                    Some((_, false)) if allow => {
-                        says.push(format!("`{}` would allow more: it asks", pattern.text))
-                    }
-                    None => says.push(format!("`{}` cannot be said", pattern.text)),
-                    Some((text, same)) => {
-                        if !same {
-                            says.push(format!("`{text}` is wider"));
-                        }
-                        // Older versions take `git push *` for at least one more word.
-                        if let Some(bare) =
-                            text.strip_suffix(" *").filter(|bare| !bare.ends_with('*'))
-                        {
-                            pairs.push(pair("bash", bare));
-                        }
-                        pairs.push(pair("bash", &text));
-                    }
+            for text in wishes::all_starred(patterns, *exact, true, allow, &mut says) {
+                // Older versions take `git push *` for at least one more word.
+                if let Some(bare) = text.strip_suffix(" *").filter(|bare| !bare.ends_with('*')) {
+                    pairs.push(pair("bash", bare));
                 }
+                pairs.push(pair("bash", &text));
             }
         }
         Said::Paths(modes, patterns, exact) => {

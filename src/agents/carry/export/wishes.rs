@@ -446,9 +446,36 @@ pub(super) fn literal(pattern: &CommandPattern) -> (Vec<String>, bool) {
     (words, whole)
 }
 
+/// Command patterns as texts with stars; `says` hears of those that cannot be said, or only wider. An allow is not said
+/// wider. `one` as in [`starred`].
+pub(super) fn all_starred(
+    patterns: &[CommandPattern],
+    exact: bool,
+    one: bool,
+    allow: bool,
+    says: &mut Vec<String>,
+) -> Vec<String> {
+    let mut out = Vec::new();
+    for pattern in patterns {
+        match starred(pattern, exact, one) {
+            Some((_, false)) if allow => {
+                says.push(format!("`{}` would allow more: it asks", pattern.text));
+            }
+            None => says.push(format!("`{}` cannot be said", pattern.text)),
+            Some((text, same)) => {
+                if !same {
+                    says.push(format!("`{text}` is wider"));
+                }
+                out.push(text);
+            }
+        }
+    }
+    out
+}
+
 /// A pattern as a text in which `*` stands for anything, and whether it matches no more than the pattern does. `one`: `?`
 /// stands for one character. Nothing where not even its program can be said.
-pub(super) fn starred(pattern: &CommandPattern, exact: bool, one: bool) -> Option<(String, bool)> {
+fn starred(pattern: &CommandPattern, exact: bool, one: bool) -> Option<(String, bool)> {
     let mut out = String::new();
     let mut same = true;
     let mut open = !exact;
