@@ -1,7 +1,7 @@
 //! The table of facts about programs, `src/call/programs/*.toml`, becomes static Rust arrays.
 //!
 //! In: those files, `src/call/variables.toml` and `src/session/secrets.toml`. Out: `programs.rs`, `secrets.rs` and, for the
-//! tests, `examples.rs` in `OUT_DIR`.
+//! tests, `examples.rs` in `OUT_DIR`; and `ACL_SOURCES`, a digest of all sources.
 //! Refuses, naming file and entry: an unknown key, an option or operand that cannot be read, a name given twice.
 
 #![allow(
@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use toml::{Table, Value};
@@ -28,10 +29,9 @@ fn run() -> Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(|e| e.to_string())?);
     let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
     let folder = root.join("src/call/programs");
-    println!("cargo:rerun-if-changed={}", folder.display());
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/call/variables.toml");
-    println!("cargo:rerun-if-changed=src/session/secrets.toml");
+    println!("cargo:rerun-if-changed=src");
+    println!("cargo:rustc-env=ACL_SOURCES={:016x}", sources(&root)?);
     let secrets = secrets(&read(&root.join("src/session/secrets.toml"))?)?;
     fs::write(out.join("secrets.rs"), secrets).map_err(|e| format!("secrets.rs: {e}"))?;
 
@@ -43,7 +43,6 @@ fn run() -> Result<()> {
     files.sort();
     let mut all = Tables::default();
     for file in &files {
-        println!("cargo:rerun-if-changed={}", file.display());
         let table = read(file)?;
         for (name, value) in &table {
             let entry = value
@@ -55,6 +54,28 @@ fn run() -> Result<()> {
     }
     let variables = read(&root.join("src/call/variables.toml"))?;
     all.write(&out, &variables)
+}
+
+/// A digest of acl's own sources: what one build keeps of a policy, another one does not read.
+fn sources(root: &Path) -> Result<u64> {
+    let mut all = vec![root.join("Cargo.toml")];
+    let mut folders = vec![root.join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+            let path = entry.map_err(|e| e.to_string())?.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => all.push(path),
+            }
+        }
+    }
+    all.sort();
+    let mut hasher = DefaultHasher::new();
+    for path in all {
+        let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        bytes.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
 }
 
 fn read(file: &Path) -> Result<Table> {

@@ -3,11 +3,14 @@
 //! In: text and the name it goes by. Out: a [`Source`], which turns bytes into lines and columns for messages.
 //! Nothing is read or parsed here; a [`Span`] that does not fit its text stands for nothing.
 
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::OnceLock;
 
 /// A range of bytes in a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Span {
     /// First byte.
     pub start: usize,

@@ -5,6 +5,7 @@
 
 use super::word::Word;
 use crate::source::Span;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// One thing that a call does.
@@ -181,7 +182,7 @@ pub enum Trigger {
 }
 
 /// Reading or writing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Mode {
     /// Its content is read.
     Read,

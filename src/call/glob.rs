@@ -6,6 +6,7 @@
 //! What a word may be is told by its pieces: [`Glob::matches`] answers [`Fit::No`], `May…` or `Must`.
 
 use super::word::{Piece, Word};
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,10 +48,10 @@ impl From<bool> for Fit {
 }
 
 /// A parsed glob without braces. Copies share what they hold: a policy has thousands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Glob(Form);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Form {
     /// No wildcard: nearly all words of a policy.
     Literal(SmolStr),
@@ -59,7 +60,7 @@ enum Form {
 }
 
 /// One character of a pattern, or a wildcard.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Token {
     /// This character.
     Char(char),

@@ -299,10 +299,17 @@ impl Call {
 
 /// SHA-256, as `sha256:…`.
 pub fn digest(bytes: &[u8]) -> String {
+    digest_of(&[bytes])
+}
+
+/// SHA-256 of bytes that stand in parts.
+pub fn digest_of(parts: &[&[u8]]) -> String {
     use sha2::Digest;
     use std::fmt::Write;
+    let mut all = sha2::Sha256::new();
+    parts.iter().for_each(|part| all.update(part));
     let mut out = String::from("sha256:");
-    for byte in sha2::Sha256::digest(bytes) {
+    for byte in all.finalize() {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");
     }

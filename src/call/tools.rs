@@ -3,10 +3,11 @@
 //! In: a name. Out: a declaration. An agent's tool names map to the canonical ones, so that one policy serves all.
 //! A policy may declare others, or declare one of these anew.
 
+use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
 /// What is known of one tool: by the table below, or by `[tools]` in a policy.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolDecl {
     /// Its name.
     pub name: String,
@@ -17,7 +18,7 @@ pub struct ToolDecl {
 }
 
 /// An argument of a tool that names something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argument {
     /// What it names.
     pub holds: Holds,
@@ -30,7 +31,7 @@ pub struct Argument {
 }
 
 /// What an argument names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Holds {
     /// A path that is read.
     Read,

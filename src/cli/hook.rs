@@ -9,6 +9,7 @@ mod selftest;
 
 use super::audit::{Audit, Log};
 use super::given::Given;
+use super::kept::Kept;
 use super::policies::{self, Which};
 use super::state::{Folder, clock};
 use super::{Answer, Exit, Stop, output};
@@ -20,6 +21,7 @@ use crate::decision::{self, Decision};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
+use crate::policy::{File, Root};
 use clap::Args;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -168,10 +170,22 @@ impl Options {
         }
         asked.doubt = asked.doubt.take().or(missing);
         // The process ends after its answer: taking a large policy apart again would cost more than the decision.
-        let matcher = std::mem::ManuallyDrop::new(policies::compile(roots)?);
+        let matcher = std::mem::ManuallyDrop::new(self.compiled(roots)?);
         self.given.declared(&matcher)?;
         let log = self.audit.log(Some(&matcher))?;
         self.under(&matcher, asked, &which, log.as_ref())
+    }
+
+    /// The policies, compiled: what was read of them before need not be read again.
+    fn compiled(&self, roots: Vec<Root>) -> Result<Matcher, Stop> {
+        let state = self.given.state.as_ref();
+        let kept = state.and_then(|named| Folder::of(named.as_deref()).ok());
+        let kept = kept.map(|folder| Kept::of(&folder));
+        let loaded = policies::load_with(roots, &|source| match &kept {
+            Some(kept) => kept.read(source),
+            None => File::read(source),
+        });
+        loaded.map(Matcher::compile).map_err(Stop::Found)
     }
 
     /// What is said under a policy.

@@ -16,6 +16,7 @@ mod grant;
 mod hook;
 mod import;
 mod init;
+mod kept;
 mod log;
 mod output;
 mod policies;

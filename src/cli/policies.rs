@@ -5,7 +5,7 @@
 use super::{Stop, output, trust};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
-use crate::policy::{self, LayerKind, Policy, Root, Trust};
+use crate::policy::{self, File, LayerKind, Policy, Reading, Root, Trust};
 use crate::presets;
 use crate::source::{self, Format, Source, Span};
 use clap::Args;
@@ -154,7 +154,12 @@ pub fn compile(roots: Vec<Root>) -> Result<Matcher, Stop> {
 
 /// Loads policies, with what they extend.
 pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<Finding>> {
-    policy::load(roots, &|name, from| match name.strip_prefix("acl:") {
+    load_with(roots, &File::read)
+}
+
+/// Loads policies in a way of one's own.
+pub fn load_with(roots: Vec<Root>, reading: &Reading<'_>) -> Result<Policy, Vec<Finding>> {
+    let loader = |name: &str, from: &Source| match name.strip_prefix("acl:") {
         Some(preset) => presets::find(preset),
         None => {
             let folder = Path::new(&from.name)
@@ -173,7 +178,8 @@ pub fn load(roots: Vec<Root>) -> Result<Policy, Vec<Finding>> {
                 false => read(&path).map(Arc::new),
             }
         }
-    })
+    };
+    policy::load_with(roots, &loader, reading)
 }
 
 /// A root file, read.
@@ -274,10 +280,12 @@ fn regular(path: &Path) -> std::io::Result<()> {
 }
 
 pub(super) fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)?;
+    if let Ok(size) = file.metadata().map(|found| found.len().min(LARGEST)) {
+        bytes.reserve(usize::try_from(size).unwrap_or_default() + 1);
+    }
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > LARGEST {
         true => Err(std::io::Error::other("it is larger than 16 MiB")),
         false => Ok(bytes),

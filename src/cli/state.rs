@@ -75,6 +75,38 @@ impl Folder {
         }
     }
 
+    /// Replaces a file, whole.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+        let beside = self.file(&format!("{name}.new"));
+        // One that a killed process left behind.
+        let _ = fs::remove_file(&beside);
+        let mut file = private().write(true).create_new(true).open(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, self.file(name))
+    }
+
+    /// A folder in it.
+    pub fn below(&self, name: &str) -> Self {
+        Self(self.file(name))
+    }
+
+    /// Removes all its files but the newest.
+    pub fn thin(&self, most: usize) -> std::io::Result<()> {
+        let mut files: Vec<(SystemTime, PathBuf)> = fs::read_dir(&self.0)?
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+            })
+            .collect();
+        files.sort();
+        let spare = files.len().saturating_sub(most);
+        files
+            .iter()
+            .take(spare)
+            .try_for_each(|(_, path)| fs::remove_file(path))
+    }
+
     /// Replaces a file by what its bytes are made into, while nobody else changes it.
     pub fn change<T>(
         &self,
@@ -90,19 +122,7 @@ impl Folder {
         let held = self.file("lock");
         let replaced = locked(&held, PATIENCE, || {
             let (text, answer) = with(self.read(name).map_err(Stop::told)?)?;
-            let beside = self.file(&format!("{name}.new"));
-            // One that a killed process left behind.
-            let _ = fs::remove_file(&beside);
-            private()
-                .write(true)
-                .create_new(true)
-                .open(&beside)
-                .and_then(|mut file| {
-                    file.write_all(text.as_bytes())
-                        .and_then(|()| file.sync_all())
-                })
-                .and_then(|()| fs::rename(&beside, &path))
-                .map_err(failed)?;
+            self.replace(name, text.as_bytes()).map_err(failed)?;
             Ok(answer)
         });
         replaced.map_err(failed)?.unwrap_or_else(|| {

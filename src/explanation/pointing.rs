@@ -165,7 +165,7 @@ fn path(explanation: &Explanation<'_>, own: &Paths, access: &Explained<'_>) -> O
             paths::fit(&alone, located, Stance::Tightens).may()
                 || paths::fit_below(&alone, located).may()
         });
-        found.map(|pattern| pattern.text.clone())
+        found.map(|pattern| pattern.text.to_string())
     };
     // As it is written first; else as the links lead.
     find(&Located::of(path, &frame)).or_else(|| {

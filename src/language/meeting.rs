@@ -132,7 +132,7 @@ impl<'m> Rules<'m> {
                     matches!(search.next(), Found::Nothing(some) if !some.is_empty())
                 })
             })?;
-            Some((set, file.text.clone()))
+            Some((set, file.text.to_string()))
         })
     }
 

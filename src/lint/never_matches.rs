@@ -135,7 +135,7 @@ fn told(
 
 /// Why no path is ever spelled so.
 fn path_fault(path: &PathPattern) -> Option<Fault> {
-    let text = &path.text;
+    let text: &str = &path.text;
     let fault = |why: &str, help: String| {
         Some(Fault {
             why: why.into(),

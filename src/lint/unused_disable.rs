@@ -74,7 +74,7 @@ fn meanings(text: &Written<'_>) -> Vec<String> {
             format!("{:?}", CommandPattern { text: "".into(), ..(*own).clone() })
         }
         Pattern::Path(own) => {
-            format!("{:?}", PathPattern { text: String::new(), ..(*own).clone() })
+            format!("{:?}", PathPattern { text: "".into(), ..(*own).clone() })
         }
         Pattern::Host(own) => {
             format!("{:?}", HostPattern { text: String::new(), ..(*own).clone() })

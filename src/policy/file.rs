@@ -9,17 +9,18 @@ use super::rule::{
     Authority, Commands, Condition, Examples, FactDecl, Hosts, Invariant, Judges, Paths, Place,
     Placed, Protected, Rule, Section, Test, TierEntry, Verdict,
 };
-use super::{keys, near};
+use super::{kept, keys, near};
 use crate::call::access::Mode;
 use crate::call::tools::{Argument, Holds, ToolDecl};
 use crate::finding::{Finding, pushed};
 use crate::source::{self, Node, Source, Span, Table, Value};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How rules combine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resolution {
     /// deny > ask > allow; order never matters.
     #[default]
@@ -29,7 +30,7 @@ pub enum Resolution {
 }
 
 /// `[workspace]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
     /// The folders, as written.
     pub roots: Option<Vec<Placed<String>>>,
@@ -38,9 +39,10 @@ pub struct Workspace {
 }
 
 /// What one policy file says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct File {
     /// The file.
+    #[serde(skip, default = "kept::source")]
     pub source: Arc<Source>,
     /// Its name for people.
     pub name: Option<String>,
@@ -55,6 +57,7 @@ pub struct File {
     /// Declared tools.
     pub tools: Vec<Placed<ToolDecl>>,
     /// Names of its groups, and whether each is used.
+    #[serde(skip)]
     pub groups: Vec<(Placed<String>, bool)>,
     /// Declared facts.
     pub facts: Vec<FactDecl>,
@@ -75,12 +78,14 @@ pub struct File {
     /// Texts for the model.
     pub messages: BTreeMap<String, String>,
     /// Severities of lints.
+    #[serde(skip)]
     pub lints: Vec<(Placed<String>, String)>,
     /// Statements that must hold for all calls.
     pub invariants: Vec<Invariant>,
     /// The top-level keys that are there, with their places (`acl where` names those that are ignored).
     pub sections: Vec<Placed<String>>,
     /// Comments, for suppressions.
+    #[serde(skip)]
     pub comments: Vec<Span>,
     /// What it may not say while its layer is not trusted, left out.
     pub ignored: Vec<Placed<String>>,

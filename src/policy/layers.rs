@@ -155,12 +155,24 @@ fn unreadable(finding: Finding, name: &str) -> Finding {
 /// How deep `extends` may nest.
 const MOST_EXTENDS: usize = 32;
 
+/// Reads one file, with its errors: [`File::read`], or what was kept of it.
+pub type Reading<'r> = dyn Fn(&Arc<Source>) -> (File, Vec<Finding>) + 'r;
+
 /// Reads the layers. With any error nothing is loaded: a layer that fails to load fails the whole load.
 pub fn load(roots: Vec<Root>, loader: &Loader<'_>) -> Result<Policy, Vec<Finding>> {
+    load_with(roots, loader, &File::read)
+}
+
+/// Reads the layers, each file in a way of one's own.
+pub fn load_with(
+    roots: Vec<Root>,
+    loader: &Loader<'_>,
+    reading: &Reading<'_>,
+) -> Result<Policy, Vec<Finding>> {
     let mut findings = Vec::new();
     let mut layers: Vec<Layer> = Vec::new();
     for root in roots {
-        layers.push(layer(root, loader, &mut findings));
+        layers.push(layer(root, loader, reading, &mut findings));
     }
     layers.sort_by_key(|layer| layer.kind);
     declared_differently(&layers, &mut findings);
@@ -171,14 +183,19 @@ pub fn load(roots: Vec<Root>, loader: &Loader<'_>) -> Result<Policy, Vec<Finding
     }
 }
 
-fn layer(root: Root, loader: &Loader<'_>, findings: &mut Vec<Finding>) -> Layer {
+fn layer(
+    root: Root,
+    loader: &Loader<'_>,
+    reading: &Reading<'_>,
+    findings: &mut Vec<Finding>,
+) -> Layer {
     let Root {
         kind,
         source,
         folder,
         trusted,
     } = root;
-    let (file, errors) = File::read(&source);
+    let (file, errors) = reading(&source);
     findings.extend(errors);
     let mut layer = Layer {
         kind,
@@ -192,7 +209,7 @@ fn layer(root: Root, loader: &Loader<'_>, findings: &mut Vec<Finding>) -> Layer 
         disabled: Vec::new(),
     };
     let mut path = vec![source.name.clone()];
-    extend(file, loader, &mut path, &mut layer, findings);
+    extend(file, loader, reading, &mut path, &mut layer, findings);
     layer.trusted = match trusted {
         Trust::Yes => true,
         Trust::No => false,
@@ -213,6 +230,7 @@ fn layer(root: Root, loader: &Loader<'_>, findings: &mut Vec<Finding>) -> Layer 
 fn extend(
     file: File,
     loader: &Loader<'_>,
+    reading: &Reading<'_>,
     path: &mut Vec<String>,
     layer: &mut Layer,
     findings: &mut Vec<Finding>,
@@ -258,10 +276,10 @@ fn extend(
         {
             continue; // reached twice by different ways: once is enough
         }
-        let (file, errors) = File::read(&extended);
+        let (file, errors) = reading(&extended);
         findings.extend(errors);
         path.push(extended.name.clone());
-        extend(file, loader, path, layer, findings);
+        extend(file, loader, reading, path, layer, findings);
         path.pop();
     }
     for entry in &disable {

@@ -4,6 +4,7 @@
 //! Nothing is compiled here and no call is looked at.
 
 mod file;
+pub mod kept;
 pub mod keys;
 mod layers;
 pub mod near;
@@ -13,5 +14,5 @@ pub mod rule;
 // One dialect for patterns of rules and for what a shell makes of a word.
 pub use crate::call::glob;
 pub use file::{File, Resolution, Workspace};
-pub use layers::{Layer, LayerKind, Loader, Policy, Root, Trust, load};
+pub use layers::{Layer, LayerKind, Loader, Policy, Reading, Root, Trust, load, load_with};
 pub use rule::Verdict;

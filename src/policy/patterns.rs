@@ -4,13 +4,16 @@
 //! Matching is `matcher/`'s; nothing here looks at a call.
 
 use super::glob::{self, Glob, Token};
+use super::kept;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A command pattern: program, then leading words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandPattern {
     /// As written.
+    #[serde(with = "kept::shared")]
     pub text: Arc<str>,
     /// Leading assignments: variable and value.
     pub assignments: Vec<(String, Glob)>,
@@ -21,7 +24,7 @@ pub struct CommandPattern {
 }
 
 /// One word of a command pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WordPattern {
     /// One word.
     Word(Glob),
@@ -40,7 +43,7 @@ impl WordPattern {
 }
 
 /// Where a path pattern starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Anchor {
     /// No slash: that name at any depth.
     Name,
@@ -53,10 +56,11 @@ pub enum Anchor {
 }
 
 /// A path pattern, gitignore-like.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathPattern {
     /// As written.
-    pub text: String,
+    #[serde(with = "kept::shared")]
+    pub text: Arc<str>,
     /// Where it starts.
     pub anchor: Anchor,
     /// Its components; `Any` is `**`.
@@ -66,7 +70,7 @@ pub struct PathPattern {
 }
 
 /// A host pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPattern {
     /// As written.
     pub text: String,
@@ -79,7 +83,7 @@ pub struct HostPattern {
 }
 
 /// The name in a host pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostName {
     /// `*`.
     Any,
@@ -452,9 +456,10 @@ pub fn paths(text: &str) -> Result<Vec<PathPattern>, (String, Option<String>)> {
             Some("hosts are judged under `[hosts]`".into()),
         ));
     }
+    let shared: Arc<str> = text.into();
     expand_braces(text)?
         .iter()
-        .map(|alternative| path(text, alternative))
+        .map(|alternative| path(&shared, alternative))
         .collect()
 }
 
@@ -501,7 +506,7 @@ pub fn spell(glob: &Glob) -> String {
     out
 }
 
-fn path(text: &str, alternative: &str) -> Result<PathPattern, (String, Option<String>)> {
+fn path(text: &Arc<str>, alternative: &str) -> Result<PathPattern, (String, Option<String>)> {
     let (anchor, rest) = match alternative {
         "~" => (Anchor::Home, ""),
         _ if alternative.starts_with("~/") => {
@@ -551,7 +556,7 @@ fn path(text: &str, alternative: &str) -> Result<PathPattern, (String, Option<St
         }
     }
     Ok(PathPattern {
-        text: text.to_owned(),
+        text: Arc::clone(text),
         anchor,
         components,
         directory,

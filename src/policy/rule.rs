@@ -3,14 +3,16 @@
 //! These are values only: `file.rs` makes them, `matcher/` compiles them.
 
 use super::glob::Glob;
+use super::kept;
 use super::patterns::{CommandPattern, HostPattern, PathPattern};
 use crate::call::access::Mode;
 use crate::source::{Source, Span};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// What a rule or a decision says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {
     /// The call passes.
     Allow,
@@ -48,9 +50,10 @@ impl fmt::Display for Verdict {
 }
 
 /// A place in a policy file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The file.
+    #[serde(skip, default = "kept::source")]
     pub source: Arc<Source>,
     /// The bytes.
     pub span: Span,
@@ -65,7 +68,7 @@ impl Place {
 }
 
 /// Something with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placed<T> {
     /// The thing.
     pub value: T,
@@ -74,7 +77,7 @@ pub struct Placed<T> {
 }
 
 /// A rule: list entries and `[[rules]]` elements alike.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rule {
     /// Where it stands in the policy: `commands.deny[1]`, `rules[0]`, `paths.write.default`.
     pub address: String,
@@ -99,6 +102,7 @@ pub struct Rule {
     /// What to do instead.
     pub instead: Option<String>,
     /// Examples that the rule must match, and must not.
+    #[serde(skip)]
     pub examples: Examples,
     /// Where it stands.
     pub place: Place,
@@ -126,7 +130,7 @@ impl Rule {
 }
 
 /// What a rule judges.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Judges {
     /// The tool as such.
     Tool,
@@ -141,7 +145,7 @@ pub enum Judges {
 }
 
 /// The sections that judge accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Section {
     /// `[commands]`.
     Commands,
@@ -152,7 +156,7 @@ pub enum Section {
 }
 
 /// The command part of a rule.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Commands {
     /// Any of these prefixes.
     pub patterns: Vec<CommandPattern>,
@@ -171,7 +175,7 @@ pub struct Commands {
 }
 
 /// The path part of a rule.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Paths {
     /// Reading, writing or both.
     pub modes: Vec<Mode>,
@@ -184,7 +188,7 @@ pub struct Paths {
 }
 
 /// The host part of a rule.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Hosts {
     /// Any of these.
     pub patterns: Vec<HostPattern>,
@@ -193,7 +197,7 @@ pub struct Hosts {
 }
 
 /// A condition: a dotted path or a fact's name, and what its value must be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
     /// The path, dots taken apart.
     pub path: Vec<String>,
@@ -204,7 +208,7 @@ pub struct Condition {
 }
 
 /// What a value must be; types never mix.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Test {
     /// Text that matches any of the alternatives.
     Text(Vec<Glob>),
@@ -248,7 +252,7 @@ pub struct Examples {
 }
 
 /// `[protected.NAME]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Protected {
     /// Its name.
     pub name: String,
@@ -259,13 +263,14 @@ pub struct Protected {
     /// What to do instead.
     pub instead: Option<String>,
     /// Examples.
+    #[serde(skip)]
     pub examples: Examples,
     /// Where it stands.
     pub place: Place,
 }
 
 /// A tool pattern in a tier.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TierEntry {
     /// The tier.
     pub verdict: Verdict,
@@ -278,20 +283,22 @@ pub struct TierEntry {
 }
 
 /// What `[facts]` says of one fact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FactDecl {
     /// Its name.
     pub name: String,
     /// Its value where the host gives none.
+    #[serde(with = "kept::json")]
     pub default: Option<serde_json::Value>,
     /// All values it can have; empty: any.
+    #[serde(with = "kept::json")]
     pub values: Vec<serde_json::Value>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// `[[sources]]`: an outside authority.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
     /// Its name; empty for an anonymous one.
     pub name: String,
@@ -304,7 +311,7 @@ pub struct Authority {
 }
 
 /// `[[invariants]]`: what no call may be allowed to do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Invariant {
     /// Its name.
     pub id: String,

@@ -24,6 +24,7 @@ mod generated;
 mod harness;
 mod harness_tests;
 mod init;
+mod kept;
 mod laws;
 mod lines;
 #[cfg(unix)]
