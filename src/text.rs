@@ -172,11 +172,7 @@ impl Source {
 
     fn line_starts(&self) -> &[usize] {
         self.lines.get_or_init(|| {
-            let breaks = self
-                .text
-                .bytes()
-                .enumerate()
-                .filter(|(_, byte)| *byte == b'\n');
+            let breaks = self.text.match_indices('\n');
             std::iter::once(0)
                 .chain(breaks.map(|(at, _)| at + 1))
                 .collect()

@@ -4,33 +4,37 @@
 //! what no decision looks at: examples, groups, comments, the severities of lints.
 //! Whether bytes belong to a text is for whoever keeps them to know: by the digest of the text and [`READER`].
 
+#[cfg(feature = "cli")]
 use super::File;
 use crate::source::{Format, Source};
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
 /// What names the reader: bytes that another one kept may say something else. A digest of acl's own sources.
+#[cfg(feature = "cli")]
 pub const READER: &str = env!("ACL_SOURCES");
 
 thread_local! {
     /// The text that a file is being made again for.
     static SOURCE: RefCell<Option<Arc<Source>>> = const { RefCell::new(None) };
-    /// The text of the last pattern: alternatives of one share theirs.
-    static LAST: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+    /// The texts of patterns so far: the alternatives of one share theirs.
+    static TEXTS: RefCell<Vec<Arc<str>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The bytes of a file.
 ///
 /// # Errors
 /// A sentence; only where memory cannot be had.
+#[cfg(feature = "cli")]
 pub fn encode(file: &File) -> Result<Vec<u8>, String> {
-    LAST.set(None);
+    TEXTS.take();
     postcard::to_allocvec(file).map_err(|why| why.to_string())
 }
 
 /// The file that bytes stand for; none where they are no such bytes.
+#[cfg(feature = "cli")]
 pub fn decode(bytes: &[u8], source: &Arc<Source>) -> Option<File> {
-    LAST.set(None);
+    TEXTS.take();
     SOURCE.set(Some(Arc::clone(source)));
     let file = postcard::take_from_bytes(bytes).ok();
     SOURCE.set(None);
@@ -45,26 +49,42 @@ pub(super) fn source() -> Arc<Source> {
     known.unwrap_or_else(|| Arc::clone(&NONE))
 }
 
-/// A text that the alternatives of one pattern share: written once, empty where it is the one before.
+/// A text that the alternatives of one pattern share: written once, then as how many texts ago that was.
 pub(super) mod shared {
-    use super::LAST;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use super::TEXTS;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::sync::Arc;
 
+    /// How far back a text is looked for: that of a command may have those of its program's paths behind it.
+    const NEAR: usize = 8;
+
     pub fn serialize<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
-        let last = LAST.replace(Some(Arc::clone(text)));
-        match last.is_some_and(|last| Arc::ptr_eq(&last, text)) {
-            true => to.serialize_str(""),
-            false => to.serialize_str(text),
+        let ago = TEXTS.with_borrow(|texts| {
+            let mut near = texts.iter().rev().take(NEAR);
+            near.position(|near| Arc::ptr_eq(near, text))
+        });
+        match ago {
+            Some(ago) => (ago + 1, "").serialize(to),
+            None => {
+                TEXTS.with_borrow_mut(|texts| texts.push(Arc::clone(text)));
+                (0, &**text).serialize(to)
+            }
         }
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
-        let text = <&str>::deserialize(from)?;
-        let last = LAST.take().filter(|_| text.is_empty());
-        let text = last.unwrap_or_else(|| text.into());
-        LAST.set(Some(Arc::clone(&text)));
-        Ok(text)
+        let (ago, text) = <(usize, &str)>::deserialize(from)?;
+        TEXTS.with_borrow_mut(|texts| {
+            if ago == 0 {
+                texts.push(text.into());
+            }
+            let found = texts.len().checked_sub(ago.max(1));
+            let found = found.and_then(|at| texts.get(at));
+            found
+                .cloned()
+                .ok_or_else(|| D::Error::custom("no such text"))
+        })
     }
 }
 
