@@ -222,7 +222,7 @@ pub struct PathAccess {
 }
 
 /// Whether the content of a path is touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Touches {
     /// It is.
     Surely,

@@ -7,7 +7,7 @@ use super::few::Few;
 use crate::source::Span;
 
 /// A part of a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// Constant text, quotes removed.
     Text(String),
@@ -30,7 +30,7 @@ pub enum Piece {
 }
 
 /// A name that a program prints for others, and what is known of such names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Listed {
     /// Who prints it, as it is shown.
     pub by: &'static str,
@@ -49,7 +49,7 @@ pub struct Listed {
 }
 
 /// Which links are among names that are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Links {
     /// None.
     None,

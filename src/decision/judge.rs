@@ -1,11 +1,12 @@
 //! One access after another against the policy: protected files, workspace, rules, section defaults, cover, tier.
 //!
 //! In: the accesses of a call. Out: reasons to refuse and to ask, and for each access how it was judged: what
-//! matched, what lost, what it rests on. `cover.rs` judges commands and what their allows cover, `touched.rs` paths,
-//! `unread.rs` what lies beyond a limit,
+//! matched, what lost, what it rests on. `cover.rs` judges commands and what their allows cover, `place.rs` and
+//! `touched.rs` paths, `unread.rs` what lies beyond a limit,
 //! `unresolved.rs` asks about what cannot be computed.
 
 mod cover;
+mod place;
 mod touched;
 mod unread;
 mod unresolved;
@@ -17,7 +18,7 @@ use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Touches};
-use crate::matcher::commands::Fitted;
+use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Frame;
 use crate::matcher::paths::Stance;
@@ -27,7 +28,7 @@ use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use unresolved::{Unresolved, What};
@@ -97,6 +98,12 @@ pub struct Judge<'a> {
     unresolved: Unresolved<'a>,
     /// The paths that are surely written, as they are shown.
     written: BTreeMap<String, Vec<&'a PathAccess>>,
+    /// The paths that each command touches, by the index of its access.
+    touched: HashMap<usize, Vec<&'a PathAccess>>,
+    /// What the patterns of the policy say of paths.
+    places: place::Places<'a>,
+    /// Paths outside the workspace that are among the reasons.
+    told: HashSet<String>,
     /// What lies below folders, as far as it was looked up.
     listings: RefCell<BTreeMap<(String, Skips), Rc<Listing>>>,
     /// Entries that may still be looked at.
@@ -133,6 +140,9 @@ impl<'a> Judge<'a> {
             real: None,
             unresolved: Unresolved::default(),
             written: written(accesses),
+            touched: touched_by(accesses),
+            places: place::Places::default(),
+            told: HashSet::new(),
             listings: RefCell::default(),
             left: Cell::new(MOST_ENTRIES),
             found: RefCell::default(),
@@ -599,6 +609,14 @@ fn written(accesses: &[Access]) -> BTreeMap<String, Vec<&PathAccess>> {
                 all.entry(path.path.shown()).or_default().push(path);
             }
         }
+    }
+    all
+}
+
+fn touched_by(accesses: &[Access]) -> HashMap<usize, Vec<&PathAccess>> {
+    let mut all = HashMap::<usize, Vec<&PathAccess>>::new();
+    for (owner, path) in commands::paths_of(accesses) {
+        all.entry(owner).or_default().push(path);
     }
     all
 }

@@ -6,13 +6,16 @@
 use super::located::{Frame, Located};
 use super::paths::{self, Stance};
 use super::quick::HashMap;
-use crate::call::access::{Access, Command, Kind, Opt, Reach, Role, Spelling, Trigger};
+use crate::call::access::{
+    Access, Command, Cover, Kind, Opt, PathAccess, Reach, Role, Spelling, Trigger,
+};
 use crate::call::few::Few;
 use crate::call::path;
 use crate::call::word::Word;
 use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// One word of the sequence that patterns are compared with: where it stands.
@@ -129,18 +132,42 @@ pub struct Spelled<'a> {
     at: usize,
     command: &'a Command,
     sequences: Few<Vec<Item<'a>>>,
+    paths: Cow<'a, [&'a PathAccess]>,
 }
 
 impl<'a> Spelled<'a> {
     /// The command at an index; none where the access is no command.
     pub fn of(accesses: &'a [Access], at: usize) -> Option<Self> {
+        let paths = paths_of(accesses).filter(|(owner, _)| *owner == at);
+        let paths: Vec<_> = paths.map(|(_, path)| path).collect();
+        Self::touching(accesses, at, paths.into())
+    }
+
+    /// The same, where the paths that it touches are at hand.
+    pub fn touching(
+        accesses: &'a [Access],
+        at: usize,
+        paths: Cow<'a, [&'a PathAccess]>,
+    ) -> Option<Self> {
         Some(Self {
             accesses,
             at,
             command: command(accesses, at)?,
             sequences: sequences(accesses, at),
+            paths,
         })
     }
+}
+
+/// The paths that commands touch, each with the index of its command.
+pub fn paths_of(accesses: &[Access]) -> impl Iterator<Item = (usize, &PathAccess)> {
+    accesses.iter().filter_map(|access| match &access.kind {
+        Kind::Path(path) => match path.cover {
+            Cover::Command { at, .. } => Some((at, &**path)),
+            Cover::Tool => None,
+        },
+        _ => None,
+    })
 }
 
 /// How a command rule fits the command at `at`.
@@ -169,10 +196,19 @@ pub fn fit_spelled(
         at,
         command,
         ref sequences,
+        ..
     } = *spelled;
     let mut best = NOTHING;
     for sequence in sequences {
-        for pattern in &rule.patterns {
+        let program = sequence.first().and_then(|start| start.word.text());
+        let name = program.map(path::last);
+        // Most patterns of a rule name other programs.
+        let named = |pattern: &&CommandPattern| {
+            let own = pattern.words.first().and_then(WordPattern::literal);
+            let bare = own.filter(|_| pattern.path.is_empty());
+            name.zip(bare).is_none_or(|(name, own)| name.starts_with(own))
+        };
+        for pattern in rule.patterns.iter().filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
                 continue;
@@ -200,7 +236,7 @@ pub fn fit_spelled(
             if !rule.operands.is_empty() {
                 fitted.fit = fitted
                     .fit
-                    .and(operands(&rule.operands, accesses, at, stance, frame));
+                    .and(operands(&rule.operands, spelled, stance, frame));
             }
             if rule.only_read && !command.only_reads {
                 fitted.fit = Fit::No;
@@ -545,7 +581,7 @@ fn program(
             Stance::Tightens => glob.matches(word, false),
         };
     };
-    if glob.holds('/') {
+    if !path.is_empty() {
         return path_program(glob, path, text, command, stance, frame);
     }
     match stance {
@@ -574,9 +610,6 @@ fn path_program(
     stance: Stance,
     frame: &Frame<'_>,
 ) -> Fit {
-    if path.is_empty() {
-        return Fit::No;
-    }
     // A script that an interpreter runs is looked for where it runs, not in PATH.
     if !text.contains('/') && !command.scripted {
         // A bare name is looked up in PATH: it may be the system's program that a deny writes out.
@@ -720,14 +753,11 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
 /// How the operands of a command fit path patterns.
 fn operands(
     patterns: &[PathPattern],
-    accesses: &[Access],
-    at: usize,
+    spelled: &Spelled<'_>,
     stance: Stance,
     frame: &Frame<'_>,
 ) -> Fit {
-    let Some(command) = command(accesses, at) else {
-        return Fit::No;
-    };
+    let command = spelled.command;
     let located: Vec<Located> = {
         let named: Vec<&Word> = command
             .words
@@ -737,14 +767,9 @@ fn operands(
             .map(|(word, _)| word)
             .collect();
         // The operands that are paths, where the program is known: `grep PATTERN file` has one.
-        let paths: Vec<Located> = accesses
+        let paths: Vec<Located> = spelled
+            .paths
             .iter()
-            .filter_map(|access| match &access.kind {
-                Kind::Path(path) if matches!(path.cover, crate::call::access::Cover::Command { at: owner, .. } if owner == at) => {
-                    Some(path)
-                }
-                _ => None,
-            })
             .filter(|path| command.known || named.iter().any(|word| word.span == path.path.span))
             .map(|path| Located::of(path, frame))
             .collect();

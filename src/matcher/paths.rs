@@ -29,6 +29,16 @@ impl Stance {
 
 /// How patterns with exceptions fit a path.
 pub fn fit(paths: &Paths, located: &Located, stance: Stance) -> Fit {
+    fit_of(paths, located, stance, |_| true)
+}
+
+/// How those of the patterns fit that count.
+pub fn fit_of(
+    paths: &Paths,
+    located: &Located,
+    stance: Stance,
+    counts: impl Fn(&PathPattern) -> bool,
+) -> Fit {
     if stance == Stance::Loosens && !paths.except.is_empty() {
         // What is carved out of an allow is kept as a deny would keep it: letter case folded, any spelling, what only
         // may be it, and what lies below a folder that is allowed with all below it.
@@ -45,7 +55,15 @@ pub fn fit(paths: &Paths, located: &Located, stance: Stance) -> Fit {
         }
     }
     let one = |spelling: &Spelling| {
-        let best = any(&paths.patterns, spelling, located, stance, paths.exact);
+        let own = paths.patterns.iter().filter(|pattern| counts(pattern));
+        let best = best(
+            own,
+            spelling.parts(),
+            spelling,
+            located,
+            stance,
+            paths.exact,
+        );
         if best == Fit::No {
             return Fit::No;
         }
@@ -93,20 +111,31 @@ pub fn any(
     stance: Stance,
     exact: bool,
 ) -> Fit {
-    patterns
-        .iter()
-        .map(|pattern| one(pattern, spelling.parts(), spelling, located, stance, exact))
-        .max()
-        .unwrap_or(Fit::No)
+    let patterns = patterns.iter();
+    best(patterns, spelling.parts(), spelling, located, stance, exact)
 }
 
 fn any_below(patterns: &[PathPattern], spelling: &Spelling, located: &Located, exact: bool) -> Fit {
-    let parts = spelling.with_below();
-    patterns
-        .iter()
-        .map(|pattern| one(pattern, parts, spelling, located, Stance::Tightens, exact))
-        .max()
-        .unwrap_or(Fit::No)
+    let (patterns, parts) = (patterns.iter(), spelling.with_below());
+    best(patterns, parts, spelling, located, Stance::Tightens, exact)
+}
+
+fn best<'p>(
+    patterns: impl Iterator<Item = &'p PathPattern>,
+    parts: &[Part],
+    spelling: &Spelling,
+    located: &Located,
+    stance: Stance,
+    exact: bool,
+) -> Fit {
+    let mut best = Fit::No;
+    for pattern in patterns {
+        best = best.max(one(pattern, parts, spelling, located, stance, exact));
+        if best == Fit::Must {
+            break;
+        }
+    }
+    best
 }
 
 fn one(

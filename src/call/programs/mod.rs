@@ -103,6 +103,13 @@ impl Entry {
         self.options.get(usize::from(*option))
     }
 
+    /// Whether an option begins so, at this level.
+    pub fn has_longer(&'static self, start: &str) -> bool {
+        let before = |(known, _): &(Text, u16)| known.as_bytes() < start.as_bytes();
+        let first = self.spellings.get(self.spellings.partition_point(before));
+        first.is_some_and(|(known, _)| known.starts_with(start))
+    }
+
     /// The subcommand of this name.
     pub fn sub(&'static self, name: &str) -> Option<&'static Entry> {
         let at = self

@@ -204,13 +204,14 @@ impl Walker<'_> {
         if matches!(name, "read" | "mapfile" | "readarray") || self.substituted > 0 {
             self.kept_input(input);
         }
+        let scripts = outcome.starts.iter().filter_map(|start| match start {
+            Starts::Script { word, .. } | Starts::Value { at: word, .. } => Some(*word..*word + 1),
+            Starts::Joined { from, end, .. } => Some(*from..*end),
+            _ => None,
+        });
+        let scripts: Vec<_> = scripts.collect();
         for (index, word) in found.iter().enumerate().skip(1) {
-            let script = outcome.starts.iter().any(|start| match start {
-                Starts::Script { word, .. } | Starts::Value { at: word, .. } => *word == index,
-                Starts::Joined { from, end, .. } => (*from..*end).contains(&index),
-                _ => false,
-            });
-            if !script {
+            if !scripts.iter().any(|script| script.contains(&index)) {
                 self.kept(word);
             }
         }

@@ -16,7 +16,8 @@ impl Judge<'_> {
         if self.matcher.command_rules().is_empty() {
             return matched;
         }
-        let Some(spelled) = Spelled::of(self.accesses, at) else {
+        let touched = self.touched.remove(&at).unwrap_or_default();
+        let Some(spelled) = Spelled::touching(self.accesses, at, touched.into()) else {
             return matched;
         };
         let candidates = self.matcher.command_rules().candidates(&spelled);

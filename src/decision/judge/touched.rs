@@ -1,6 +1,7 @@
 //! Paths: protected files, path rules, what lies below, the workspace.
 
 use super::cover::may_be_else;
+use super::place::Place;
 use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
@@ -95,12 +96,12 @@ fn ends(pieces: &[Piece]) -> Option<Vec<Cow<'_, str>>> {
     Some(all)
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
     /// Judges a path, and where links lead from below it.
     pub(super) fn path(
         &mut self,
         at: usize,
-        path: &PathAccess,
+        path: &'a PathAccess,
         tool_rules: &[Matched],
     ) -> (Vec<Matched>, Covered) {
         if self.comes_apart(path) {
@@ -109,12 +110,14 @@ impl Judge<'_> {
                 path: word,
                 ..path.clone()
             };
-            return self.one_path(at, &words, tool_rules);
+            return self.one_path(at, &words, &self.looked_up(&words), tool_rules);
         }
-        let (mut matched, mut covered) = self.one_path(at, path, tool_rules);
+        let place = self.place(path);
+        let (mut matched, mut covered) = self.one_path(at, path, &place, tool_rules);
         let real = self.real.take();
         for behind in self.behind_links(at, path) {
-            let (more, also) = self.one_path(at, &behind, tool_rules);
+            let place = self.looked_up(&behind);
+            let (more, also) = self.one_path(at, &behind, &place, tool_rules);
             matched.extend(more);
             if covered != Covered::Nothing && matches!(also, Covered::Nothing | Covered::Tier) {
                 covered = also;
@@ -128,20 +131,26 @@ impl Judge<'_> {
         &mut self,
         at: usize,
         path: &PathAccess,
+        place: &Place,
         tool_rules: &[Matched],
     ) -> (Vec<Matched>, Covered) {
-        let located = Located::of(path, self.frame);
+        let located = &place.located;
         self.real = located.known.then(|| located.real().to_owned());
         if path.touches == Touches::Names {
-            let settles = self.lets_read(&located);
-            self.outside(at, path, &located, &settles);
+            self.outside(at, path, located, |judge| judge.lets_read(located));
             return (Vec::new(), cover_of(path.cover));
         }
         let certain = path.touches == Touches::Surely;
-        self.protected(at, path, &located);
-        let own = self.path_rules(at, path, &located);
+        self.protected(at, path, place);
+        let own = self.path_rules(at, path, place);
         if certain {
-            self.outside(at, path, &located, &own);
+            self.outside(at, path, located, |judge| {
+                let on = own.iter().filter(|matched| matched.lost.is_none());
+                on.map(|matched| matched.rule)
+                    .filter(|rule| judge.settles_outside(*rule, located))
+                    .count()
+                    > 0
+            });
         }
         let section = certain.then_some(Section::Paths(path.mode));
         let written = path.mode == Mode::Read
@@ -172,22 +181,13 @@ impl Judge<'_> {
         (matched, covered)
     }
 
-    pub(super) fn protected(&mut self, at: usize, path: &PathAccess, located: &Located) {
-        let candidates = self.matcher.protected_index(path.mode).candidates(located);
-        for index in candidates {
-            let Some(set) = self.matcher.protected.get(index) else {
+    pub(super) fn protected(&mut self, at: usize, path: &PathAccess, place: &Place) {
+        for (index, fit, found) in &place.protected {
+            let Some(set) = self.matcher.protected.get(*index) else {
                 continue;
             };
-            let fit = paths::fit(&set.paths, located, Stance::Tightens);
-            let (fit, found) = match fit {
-                Fit::Must => (fit, None),
-                Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
-                fit => self
-                    .below(&set.paths, path, located)
-                    .map_or((fit, None), |(below, found)| (fit.max(below), found)),
-            };
             let key = format!("protected.{}", set.name);
-            let (action, forced) = match fit {
+            let (action, forced) = match *fit {
                 Fit::No => continue,
                 Fit::Must => (Verdict::Deny, false),
                 Fit::MayPattern if !names_unknown(path) => (Verdict::Ask, true),
@@ -205,7 +205,7 @@ impl Judge<'_> {
             {
                 continue;
             }
-            let shown = found.unwrap_or_else(|| located.shown().to_owned());
+            let shown = found.as_deref().unwrap_or(place.located.shown());
             let mut text = set.reason.clone().map_or_else(
                 || format!("`{shown}` is protected"),
                 |why| format!("`{shown}` is protected: {why}"),
@@ -226,12 +226,12 @@ impl Judge<'_> {
                 kind: Basis::Protected,
                 forced,
                 access: Some(at),
-                subject: texts::short(&shown),
+                subject: texts::short(shown),
                 text,
                 instead: set.instead.clone(),
                 address: Some(key),
                 place: Some(set.place.clone()),
-                order: index,
+                order: *index,
             });
         }
     }
@@ -240,38 +240,21 @@ impl Judge<'_> {
         &mut self,
         at: usize,
         path: &PathAccess,
-        located: &Located,
+        place: &Place,
     ) -> Vec<Matched> {
-        let mut matched = Vec::new();
+        let mut matched = Vec::with_capacity(place.rules.len());
         // A path that may be anything is so to all rules alike.
         let mut unsure = None;
-        for rule in self.matcher.path_rules(path.mode).candidates(located) {
+        for (rule, fit) in place.rules.iter().copied() {
             let Some(compiled) = self.rule(rule) else {
                 continue;
             };
-            let Judges::Paths(own) = &compiled.rule.judges else {
-                continue;
-            };
             let stance = stance(compiled.rule.action);
-            let fit = match (stance, paths::fit(own, located, stance)) {
-                (Stance::Loosens, fit) if path.touches == Touches::Surely => fit,
-                (Stance::Loosens, _) => continue,
-                (Stance::Tightens, Fit::Must) => Fit::Must,
-                (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => {
-                    continue;
-                }
-                (Stance::Tightens, fit) => self
-                    .below(own, path, located)
-                    .map_or(fit, |(below, _)| fit.max(below)),
-            };
             // Names that nobody knows are one question, not one for each rule that they may meet.
             let fit = match fit {
                 Fit::MayPattern if names_unknown(path) => Fit::MayUnknown,
                 fit => fit,
             };
-            if fit == Fit::No {
-                continue;
-            }
             let told = || {
                 let told = || may_be_else(&format!("`{}`", path.path.shown()));
                 Arc::clone(unsure.get_or_insert_with(told))
@@ -529,9 +512,9 @@ impl Judge<'_> {
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.
-    pub(super) fn settles_outside(&self, matched: &Matched, located: &Located) -> bool {
+    pub(super) fn settles_outside(&self, rule: usize, located: &Located) -> bool {
         let Some(compiled) = self
-            .rule(matched.rule)
+            .rule(rule)
             .filter(|own| own.rule.action == Verdict::Allow)
         else {
             return false;
@@ -540,12 +523,8 @@ impl Judge<'_> {
             return false;
         };
         let anchored =
-            |pattern: &&PathPattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home);
-        let own = Paths {
-            patterns: own.patterns.iter().filter(anchored).cloned().collect(),
-            ..(**own).clone()
-        };
-        paths::fit(&own, located, Stance::Loosens) == Fit::Must
+            |pattern: &PathPattern| matches!(pattern.anchor, Anchor::Absolute | Anchor::Home);
+        paths::fit_of(own, located, Stance::Loosens, anchored) == Fit::Must
     }
 
     pub(super) fn outside(
@@ -553,7 +532,7 @@ impl Judge<'_> {
         at: usize,
         path: &PathAccess,
         located: &Located,
-        own: &[Matched],
+        settled: impl FnOnce(&Self) -> bool,
     ) {
         let (verdict, place) = &self.matcher.outside;
         if *verdict == Verdict::Allow
@@ -561,19 +540,15 @@ impl Judge<'_> {
         {
             return;
         }
-        let settled = || {
-            own.iter()
-                .any(|matched| matched.lost.is_none() && self.settles_outside(matched, located))
-        };
         match located.inside() {
             Some(true) => {}
-            _ if *verdict == Verdict::Ask && settled() => {}
+            _ if *verdict == Verdict::Ask && settled(self) => {}
             None => self.unresolved.add_path(at, What::Outside, path),
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");
                 self.because.push((key.clone(), *verdict));
-                if self.reasons.iter().any(|reason| reason.key == key) {
+                if !self.told.insert(shown.clone()) {
                     return;
                 }
                 self.reasons.push(Reason {
@@ -605,29 +580,20 @@ impl Judge<'_> {
         written && self.write_allow(path).is_some()
     }
 
-    /// The rules that let the path be read, and so its name be listed.
-    fn lets_read(&self, located: &Located) -> Vec<Matched> {
+    /// Whether a rule for paths outside the workspace lets the path be read, and so its name be listed.
+    fn lets_read(&self, located: &Located) -> bool {
         let lets = |rule: &usize| {
-            self.rule(*rule).is_some_and(|own| match &own.rule.judges {
-                Judges::Paths(paths) => {
-                    own.rule.action == Verdict::Allow
-                        && self.lifts_tier(*rule)
-                        && paths::fit(paths, located, Stance::Loosens) == Fit::Must
-                        && self
-                            .matcher
-                            .is_on(&own.rule, &self.call.tool, self.args, &self.call.facts)
-                            .0
-                }
-                _ => false,
+            self.rule(*rule).is_some_and(|own| {
+                self.settles_outside(*rule, located)
+                    && self.lifts_tier(*rule)
+                    && self
+                        .matcher
+                        .is_on(&own.rule, &self.call.tool, self.args, &self.call.facts)
+                        .0
             })
         };
         let rules = self.matcher.path_rules(Mode::Read).candidates(located);
-        let matched = |rule| Matched {
-            rule,
-            fit: Fit::Must,
-            lost: None,
-        };
-        rules.into_iter().filter(lets).map(matched).collect()
+        rules.iter().any(lets)
     }
 
     pub(super) fn write_allow(&self, path: &PathAccess) -> Option<usize> {

@@ -128,22 +128,25 @@ impl Judge<'_> {
         frame: &Frame<'_>,
         matched: &mut Vec<Matched>,
     ) {
+        let mut path = PathAccess {
+            mode: Mode::Read,
+            path: Word::known(text, Span::default()),
+            cwd: self.call.cwd.clone(),
+            reach: Reach::Itself,
+            cover: Cover::Tool,
+            touches: Touches::Perhaps,
+        };
+        let mut located = Located::of(&path, frame);
         for mode in [Mode::Read, Mode::Write] {
-            let path = PathAccess {
-                mode,
-                path: Word::known(text, Span::default()),
-                cwd: self.call.cwd.clone(),
-                reach: Reach::Itself,
-                cover: Cover::Tool,
-                touches: Touches::Perhaps,
-            };
-            let located = Located::of(&path, frame);
-            self.protected(at, &path, &located);
-            for own in self.path_rules(at, &path, &located) {
+            path.mode = mode;
+            let place = self.fitted(&path, located);
+            self.protected(at, &path, &place);
+            for own in self.path_rules(at, &path, &place) {
                 if matched.iter().all(|known| known.rule != own.rule) {
                     matched.push(own);
                 }
             }
+            located = place.located;
         }
     }
 }

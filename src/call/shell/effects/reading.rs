@@ -542,7 +542,8 @@ impl Reader<'_> {
 
     /// The long options that begin so: `--forc`.
     fn shortened(&self, name: &str) -> Vec<&'static Spec> {
-        if name.len() < 3 || matches!(name, "--help" | "--version") {
+        let none = || !self.levels().any(|entry| entry.has_longer(name));
+        if name.len() < 3 || matches!(name, "--help" | "--version") || none() {
             return Vec::new();
         }
         let begins = |known: &str| known.starts_with(name) && known.starts_with("--");
