@@ -213,6 +213,9 @@ impl Tables {
             ("lands", false),
             ("caseless", false),
             ("unlisted", false),
+            ("shortened", false),
+            ("packages", false),
+            ("compares", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -223,7 +226,7 @@ impl Tables {
         for (key, value) in table {
             match key.as_str() {
                 "aliases" | "does" | "escalates" | "harmless" | "commands" | "ends" | "like"
-                | "same" => {}
+                | "same" | "settings" => {}
                 "flags" => {
                     for flag in text(value, key)?.split_whitespace() {
                         options.push(self.pools.spec(flag, &mut names).map_err(err)?);
@@ -397,13 +400,18 @@ impl Tables {
         let names = pools.pairs("SPELLINGS", names);
         let subs = pools.pairs("SUBS", subs);
         let escalates = option(escalates.map(|why| pools.text(&why)));
+        let settings = match table.get("settings") {
+            Some(value) => Some(text(value, "settings")?),
+            None => None,
+        };
+        let settings = option(settings.map(|file| pools.text(file)));
         let optional = flags.contains(&("optional", true));
         let several = spelled.names.len() > 1 || !spelled.also.is_empty() || optional;
         let spellings = pools.texts(if several { spelled.names } else { &[] });
         let also = pools.texts(&spelled.also);
         let code = format!(
             "Entry {{ does: {}, options: {}, spellings: {names}, pairs: {}, operands: {}, subs: {subs}, \
-             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, commands: {}, ends: {}, escalates: {escalates} }}",
+             names: {spellings}, also: {also}, starts: Start::{starts}, skip: {skip}, {}, style: Style::{style}, harmless: {}, commands: {}, ends: {}, settings: {settings}, escalates: {escalates} }}",
             option(own.map(|own| format!("Does::{own}"))),
             pools.list("SPECS", options),
             pools.list("SPECS", pairs),
@@ -568,6 +576,7 @@ impl Pools {
                 "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
                 "gives" => sets.push(format!("Set::Gives({})", self.text(tail))),
                 "reads" => sets.push(format!("Set::Reads({})", self.text(tail))),
+                "settings" => sets.push(format!("Set::Settings({})", self.text(tail))),
                 "value" => {
                     let (name, kind) = tail
                         .split_once(':')

@@ -199,6 +199,7 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             None if view.sees() => Some(false),
             seen => seen,
         },
+        links: &|path| view.resolve(path).filter(|_| view.sees()),
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);

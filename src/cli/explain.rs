@@ -23,7 +23,7 @@ Examples:
   acl explain --policy acl:recommended --command 'cargo publish && git push'
   acl explain --write /etc/hosts --trace
   acl explain --url https://docs.rs/serde --format json
-  acl explain --tool mcp__jira__create --args '{\"title\":\"x\"}' --fact branch=main
+  acl explain --tool mcp__jira__create --args '{\"title\":\"x\"}'
   acl explain --call call.json
   acl explain --command 'git push' --approve git-publish
 

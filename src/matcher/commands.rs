@@ -728,6 +728,9 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             let text = word.text();
             if text == Some("--") {
                 operands_only = true;
+                if glob.as_literal() == Some("--") {
+                    note(Fit::Must, at);
+                }
                 continue;
             }
             // An option is found by its name above: its word is compared as a whole only for what is no option name.

@@ -140,6 +140,8 @@ fn call(line: &str) -> Call {
         format!("{folder}/.dockerignore"),
         json!({ "text": ".git\n.env\n" }),
     );
+    let link = json!({ "symlink": "../.git/hooks" });
+    files.insert(format!("{folder}/docs/hooks"), link);
     for file in [
         "/home/dev/.ssh/id_rsa",
         "/home/dev/.bashrc",

@@ -82,12 +82,20 @@ pub struct Entry {
     pub caseless: bool,
     /// It has options with a value that are not listed here, though it runs no code of the project.
     pub unlisted: bool,
+    /// The beginning of a subcommand's name stands for it where no other begins so (`npm pub`).
+    pub shortened: bool,
+    /// What it starts may be a package with a version behind its name (`npx vercel@latest`).
+    pub packages: bool,
+    /// Of folders it compares the files that two of them hold (`diff a b`).
+    pub compares: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).
     pub commands: List<Text>,
     /// How all names end that it touches below a folder.
     pub ends: List<Text>,
+    /// The file that it changes where it does more than look, unless an option names another (`git config`).
+    pub settings: Option<Text>,
     /// What this subcommand does beyond what an allow of the level above covers.
     pub escalates: Option<Text>,
 }
@@ -117,6 +125,30 @@ impl Entry {
             .binary_search_by(|(known, _)| known.as_bytes().cmp(name.as_bytes()))
             .ok()?;
         self.subs.get(at).map(|(_, entry)| entry.as_entry())
+    }
+
+    /// The subcommand that a shorter name stands for, with its own: `npm pub`, `npm cleanInst`.
+    pub fn shortened(&'static self, typed: &str) -> Option<(&'static str, &'static Entry)> {
+        if !self.shortened || typed.is_empty() {
+            return None;
+        }
+        let mut start = String::with_capacity(typed.len());
+        for c in typed.chars() {
+            if c.is_ascii_uppercase() {
+                start.push('-');
+            }
+            start.push(c.to_ascii_lowercase());
+        }
+        let from = self
+            .subs
+            .partition_point(|(known, _)| known.as_bytes() < start.as_bytes());
+        let fitting = self.subs.get(from..).unwrap_or_default();
+        let mut fitting = fitting
+            .iter()
+            .take_while(|(known, _)| known.starts_with(start.as_str()));
+        let (name, entry) = fitting.next()?;
+        let only = fitting.next().is_none() || **name == *start;
+        only.then(|| (name.as_str(), entry.as_entry()))
     }
 }
 
@@ -388,6 +420,8 @@ pub enum Set {
     Does(Does),
     /// That file is read, too.
     Reads(Text),
+    /// What is set stands in that file; in the option's value, where it names none.
+    Settings(Text),
     /// The words behind `--` are handed to that program.
     Gives(Text),
     /// It goes on with what is typed into it (`python -i`).

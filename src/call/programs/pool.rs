@@ -208,9 +208,13 @@ static NOWHERE: Entry = Entry {
     lands: false,
     caseless: false,
     unlisted: false,
+    shortened: false,
+    packages: false,
+    compares: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,
+    settings: None,
     escalates: None,
 };
 

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::dialect::Dialect;
 use super::effects;
 use super::env::{Env, Value};
 use super::numbers::is_number;
@@ -12,6 +13,7 @@ use super::parse::is_name;
 use super::script::{Input, Walker};
 use super::syntax::Origin;
 use crate::call::access::Assignment;
+use crate::call::path;
 use crate::call::programs;
 use crate::call::word::Word;
 use crate::source::Span;
@@ -84,25 +86,30 @@ impl Walker<'_> {
             )
         });
         match name {
-            "cd" | "chdir" => change_folder(args, env),
+            "cd" | "chdir" => self.change_folder(args, env),
             "pushd" => match args {
                 [to] if to.prefix().starts_with(['+', '-']) => env.go(None),
-                [to] => env.go(to.text()),
+                [to] => self.go(to.text(), false, env),
                 _ => env.go(None),
             },
             "popd" => env.go(None),
+            // dash splits what is assigned, and has not all of them.
+            "export" | "readonly" | "declare" | "typeset" | "local"
+                if env.dialect == Dialect::Posix && !is_plain(name, args) =>
+            {
+                self.declare(name, args, env);
+                env.lost = true;
+            }
             "export" | "readonly" | "declare" | "typeset" | "local" => {
                 self.declare(name, args, env)
             }
             "unset" => {
+                let mut letters = String::new();
                 for word in args {
                     self.element(word, false, env);
                     match word.text() {
-                        Some(text) if is_name(text) => {
-                            env.set(text, Value::Unset);
-                            Rc::make_mut(&mut env.functions).remove(text);
-                        }
-                        Some(text) if text.starts_with('-') => {}
+                        Some(text) if is_name(text) => self.unset(text, &letters, env),
+                        Some(text) if text.starts_with('-') => letters.push_str(text),
                         Some(text) => {
                             set_name(env, text);
                             env.lost = true;
@@ -153,6 +160,7 @@ impl Walker<'_> {
                 }
             }
             "let" => {
+                env.lost |= env.dialect == Dialect::Posix;
                 self.arithmetic = true;
                 for word in args {
                     self.expression(word, env);
@@ -196,6 +204,7 @@ impl Walker<'_> {
             "shopt" | "setopt" | "unsetopt" | "emulate" => {
                 self.recalls(args, span);
                 env.wild = true;
+                env.physical = true;
             }
             "enable"
                 if args
@@ -278,6 +287,32 @@ impl Walker<'_> {
         }
     }
 
+    /// `unset -f x` leaves the variable alone, `unset x` in a function may uncover what the call or a function above has
+    /// hidden, and a function goes only where there is no variable of its name.
+    fn unset(&mut self, name: &str, letters: &str, env: &mut Env) {
+        let surely = match self.calls.split_last() {
+            Some((own, above)) => own.has(name) && !above.iter().any(|call| call.has(name)),
+            None => true,
+        };
+        match letters {
+            "-f" => {}
+            "" | "-v" if surely => env.set(name, Value::Unset),
+            _ => self.unhide(name, env),
+        }
+        if let Some(function) = Rc::make_mut(&mut env.functions).get_mut(name) {
+            function.sure = false;
+        }
+    }
+
+    /// What holds under a name is unknown, here and where the functions that are being called have hidden it.
+    fn unhide(&mut self, name: &str, env: &mut Env) {
+        env.forget(name);
+        let all = self.calls.iter_mut().flat_map(|call| &mut call.locals);
+        for (_, var) in all.filter(|(own, _)| own == name) {
+            *var = env.var(name);
+        }
+    }
+
     /// With history expansion, the lines that follow are not what is written: `!!:gs/x/y/` is another command.
     pub(super) fn recalls(&mut self, options: &[Word], span: Span) {
         let turns_on = |text: &str| {
@@ -354,18 +389,24 @@ impl Walker<'_> {
                 }
                 continue;
             }
+            // It holds no text from before: that would stay.
+            let mut fresh = value.is_some() || !env.touched(bare);
             if local && let Some(call) = self.calls.last_mut() {
                 call.locals.push((bare.to_owned(), env.var(bare)));
+                // dash's keeps what was there, `-I` too, and bash what the call was given.
                 if value.is_none() {
-                    env.set(bare, Value::Unset);
+                    env.forget(bare);
                 }
             }
-            if name == "local" && self.calls.is_empty() {
+            if has('g') && self.calls.iter().any(|call| call.has(bare)) {
+                self.unhide(bare, env);
+            } else if name == "local" && self.calls.is_empty() {
                 // Outside of a function bash refuses, and zsh does not.
                 env.forget(bare);
             } else if has('l') || has('u') || has('c') || has('i') {
+                fresh |= matches!(env.value(bare), Value::Known(word) if is_number(&word));
                 env.set_odd(bare);
-                if letters == "-i" {
+                if letters == "-i" && fresh {
                     env.count(bare);
                 }
             } else if let Some(value) = value {
@@ -483,6 +524,41 @@ impl Walker<'_> {
         }
     }
 
+    fn change_folder(&self, args: &[Word], env: &mut Env) {
+        let option = |word: &&Word| matches!(word.text(), Some("-L" | "-P" | "-e" | "-Pe" | "--"));
+        let (options, operands): (Vec<&Word>, Vec<&Word>) = args.iter().partition(option);
+        let physical = options.iter().any(|word| word.prefix().starts_with("-P"));
+        match operands.as_slice() {
+            [] => match env.value("HOME") {
+                Value::Known(home) => self.go(home.text(), physical, env),
+                _ => env.go(None),
+            },
+            [to] => match to.text() {
+                Some("-") => match env.value("OLDPWD") {
+                    Value::Known(old) => self.go(old.text(), physical, env),
+                    _ => env.go(None),
+                },
+                Some("") => {}
+                // With CDPATH, a plain name may lead anywhere.
+                Some(text) if env.touched("CDPATH") && !text.starts_with(['/', '.']) => {
+                    env.go(None)
+                }
+                text => self.go(text, physical, env),
+            },
+            _ => env.go(None),
+        }
+    }
+
+    /// Moves as `cd` does: by names alone, or `physical`, where links lead: `cd -P link/..` is the folder above its target.
+    fn go(&self, to: Option<&str>, physical: bool, env: &mut Env) {
+        match physical || env.physical {
+            true => env.go_by(to, &|folder, to| {
+                (self.scene.links)(&path::join(folder, to))
+            }),
+            false => env.go(to),
+        }
+    }
+
     fn leave_loop(&mut self, name: &str, args: &[Word], env: &mut Env) {
         let levels = match args {
             [] => Some(1),
@@ -507,30 +583,6 @@ impl Walker<'_> {
         }
         self.rounds = rounds;
         env.dead = true;
-    }
-}
-
-fn change_folder(args: &[Word], env: &mut Env) {
-    let operands: Vec<&Word> = args
-        .iter()
-        .filter(|word| !matches!(word.text(), Some("-L" | "-P" | "-e" | "--")))
-        .collect();
-    match operands.as_slice() {
-        [] => match env.value("HOME") {
-            Value::Known(home) => env.go(home.text()),
-            _ => env.go(None),
-        },
-        [to] => match to.text() {
-            Some("-") => match env.value("OLDPWD") {
-                Value::Known(old) => env.go(old.text()),
-                _ => env.go(None),
-            },
-            Some("") => {}
-            // With CDPATH, a plain name may lead anywhere.
-            Some(text) if env.touched("CDPATH") && !text.starts_with(['/', '.']) => env.go(None),
-            text => env.go(text),
-        },
-        _ => env.go(None),
     }
 }
 
@@ -606,6 +658,7 @@ fn switches(text: &str, names: &[Word], env: &mut Env) {
             'e' => env.errexit = on,
             'u' | 'x' | 'v' | 'C' | 'h' | 'b' | 'm' => {}
             'a' => env.lost = true,
+            'P' => env.physical = on,
             // Every `NAME=value` among the words is then an assignment.
             'k' if on => env.set_some(),
             'o' => match names.next().and_then(Word::text) {
@@ -613,12 +666,22 @@ fn switches(text: &str, names: &[Word], env: &mut Env) {
                 Some("pipefail" | "nounset" | "xtrace" | "verbose" | "noclobber") => {}
                 Some("allexport") => env.lost = true,
                 Some("keyword") if on => env.set_some(),
-                _ => env.wild = true,
+                Some("physical") => env.physical = on,
+                _ => (env.wild, env.physical) = (true, true),
             },
             'O' => env.wild |= !names.next().is_some_and(keeps_globs),
-            _ => env.wild = true,
+            _ => (env.wild, env.physical) = (true, true),
         }
     }
+}
+
+/// Whether every shell takes this for the same: `export A=b`.
+fn is_plain(name: &str, args: &[Word]) -> bool {
+    let plain = |word: &Word| {
+        let letter = |c: char| c.is_alphanumeric() || "_=./:-,@%+".contains(c);
+        word.text().is_some_and(|text| text.chars().all(letter))
+    };
+    matches!(name, "export" | "readonly" | "local") && args.iter().all(plain)
 }
 
 /// Options of `shopt` that change nothing about what a glob means.

@@ -388,6 +388,9 @@ impl Walker<'_> {
         if outcome.lands {
             self.landings(&outcome, at, env);
         }
+        if outcome.compares {
+            self.compared(&outcome, at, env);
+        }
         self.effects(&outcome, at, env);
         for (file, certain) in given {
             let touches = match certain {
@@ -834,6 +837,12 @@ fn undashed(mut found: Vec<Word>) -> Vec<Word> {
     let Some(text) = first.text() else {
         return found;
     };
+    // To zsh `=rm` is the path of `rm`.
+    if let Some(name) = text.strip_prefix('=').filter(|name| !name.is_empty()) {
+        let program = Word::known(name, first.span);
+        found.splice(..1, [program]);
+        return found;
+    }
     let (folder, name) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
     let Some(sub) = name
         .strip_prefix("git-")

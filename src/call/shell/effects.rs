@@ -117,6 +117,8 @@ pub struct Outcome {
     pub follows: bool,
     /// Where what it writes is a folder, what it reads lands in it, under its own name.
     pub lands: bool,
+    /// Of folders it compares the files that two of them hold.
+    pub compares: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// It has nothing to do but what is typed into it.
@@ -171,6 +173,8 @@ pub enum Starts {
         end: usize,
         /// Unknown words are added at its end (`xargs`), or stand for `{}`.
         more: bool,
+        /// The first of them may be a package, with a version behind its name.
+        package: bool,
     },
     /// A shell script in one word (`bash -c`, `eval`, `watch`).
     Script {
@@ -209,4 +213,16 @@ pub enum Starts {
     },
     /// Something that is not understood, and why.
     Opaque(String),
+}
+
+impl Starts {
+    /// The words from one index to another, as they stand.
+    pub const fn words(from: usize, end: usize) -> Self {
+        Self::Words {
+            from,
+            end,
+            more: false,
+            package: false,
+        }
+    }
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::dialect::Dialect;
 use super::numbers;
 use super::script::Input;
 use super::syntax::{Command, Tree};
@@ -49,6 +50,10 @@ pub(super) struct Env {
     pub lost: bool,
     /// Globs do not mean what they usually do (`shopt -s dotglob`).
     pub wild: bool,
+    /// `cd` goes where links lead before it goes up: `set -P`.
+    pub physical: bool,
+    /// The shell that reads the script.
+    pub dialect: Dialect,
     /// Levels of substitutions whose output is being computed.
     pub within: usize,
     /// `set -e`.
@@ -138,6 +143,8 @@ impl Env {
             adrift: false,
             lost: false,
             wild: false,
+            physical: false,
+            dialect: Dialect::Bash,
             within: 0,
             errexit: false,
             background: false,
@@ -420,10 +427,29 @@ impl Env {
             && self.positional == other.positional
             && self.changed == other.changed
             && self.wild == other.wild
+            && self.physical == other.physical
             && self.background == other.background
             && self.trapped == other.trapped
             && self.adrift == other.adrift
             && self.means_the_same(other)
+    }
+
+    /// Whether nothing has changed since it was the other, without a look at what is in it.
+    pub fn is(&self, other: &Self) -> bool {
+        let positional = match (&self.positional, &other.positional) {
+            (Some(ours), Some(theirs)) => Rc::ptr_eq(ours, theirs),
+            (None, None) => true,
+            _ => false,
+        };
+        positional
+            && Rc::ptr_eq(&self.vars, &other.vars)
+            && Rc::ptr_eq(&self.folders, &other.folders)
+            && Rc::ptr_eq(&self.functions, &other.functions)
+            && Rc::ptr_eq(&self.aliases, &other.aliases)
+            && self.failed == other.failed
+            && self.changed == other.changed
+            && self.stdin == other.stdin
+            && (self.lost, self.wild, self.physical) == (other.lost, other.wild, other.physical)
     }
 
     /// Whether functions, aliases and standard input are the same.
@@ -542,6 +568,7 @@ impl Env {
         }
         merged.lost |= other.lost;
         merged.wild |= other.wild;
+        merged.physical |= other.physical;
         merged.errexit &= other.errexit;
         merged.background &= other.background;
         merged
@@ -556,17 +583,25 @@ impl Env {
 
     /// Moves to a folder that is a constant, or to an unknown one. `cd` may fail: then it stays.
     pub fn go(&mut self, to: Option<&str>) {
+        self.go_by(to, &|folder, to| Some(normal(folder, to)));
+    }
+
+    /// The same, with a way of its own to join the two.
+    pub fn go_by(&mut self, to: Option<&str>, join: &dyn Fn(&str, &str) -> Option<String>) {
         let before = self.folders.clone();
         let mut folders: Vec<String> = Vec::new();
         if let Some(to) = to.filter(|_| !self.adrift) {
-            let from: &[String] = if to.starts_with('/') { &[] } else { &before };
-            let all = if to.starts_with('/') {
-                vec![normal("/", to)]
+            let all: Option<Vec<String>> = if to.starts_with('/') {
+                join("/", to).map(|folder| vec![folder])
             } else {
-                from.iter().map(|folder| normal(folder, to)).collect()
+                before.iter().map(|folder| join(folder, to)).collect()
             };
-            for folder in all {
-                if folder.len() <= LONGEST_FOLDER && !folders.contains(&folder) {
+            for folder in all.into_iter().flatten() {
+                if folder.len() > LONGEST_FOLDER {
+                    folders.clear();
+                    break;
+                }
+                if !folders.contains(&folder) {
                     folders.push(folder);
                 }
             }

@@ -4,6 +4,7 @@
 
 use super::builtins::{own_options, started_with};
 use super::commands::Level;
+use super::dialect::Dialect;
 use super::effects::Starts;
 use super::env::{Env, Value as Known};
 use super::names;
@@ -51,11 +52,21 @@ impl Walker<'_> {
                 true => self.opaque_code(why, span),
                 false => self.opaque(why, span),
             },
-            Starts::Words { from, end, more } => {
+            Starts::Words {
+                from,
+                end,
+                more,
+                package,
+            } => {
                 let mut inner: Vec<Word> = found
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
+                if let Some(first) = inner.first_mut().filter(|_| package)
+                    && let Some(name) = unversioned(first.prefix())
+                {
+                    *first = Word::known(name, first.span);
+                }
                 let before = from.checked_sub(1).and_then(|at| found.get(at));
                 let apart = before
                     .and_then(Word::text)
@@ -217,7 +228,12 @@ impl Walker<'_> {
         let mut inner = env.child();
         if crate::call::programs::find(name).is_some_and(|it| it.entry.starts == Start::Shell) {
             started_with(found, &mut inner);
+            inner.dialect = Dialect::of(name);
         }
+        // Without the name by which the shell came here, the one it starts asks the system: `env -i bash -c 'cd ..'`.
+        let launching = self.launching(level);
+        let bare = |word: &Word| word.prefix().starts_with('-') || word.prefix().starts_with("PWD");
+        inner.physical |= env.touched("PWD") || launching.iter().any(bare);
         if name != "bash" || level.launcher.is_some() {
             // Other shells do not take functions over, `sudo` and its like do not hand them down.
             for function in Rc::make_mut(&mut inner.functions).values_mut() {
@@ -511,6 +527,23 @@ impl Walker<'_> {
         } else {
             Origin::Computed(word.span)
         }
+    }
+}
+
+/// The name of a package that has its version behind it: `vercel@latest`, `ruff==0.4`, `x@npm:vercel@1`.
+fn unversioned(package: &str) -> Option<&str> {
+    if package.starts_with(['.', '/']) || package.contains("://") {
+        return None;
+    }
+    let scope = usize::from(package.starts_with('@'));
+    let end = package
+        .get(scope..)?
+        .find(['@', '=', '<', '>', '~', '[', '!'])?
+        + scope;
+    let (name, version) = package.split_at(end);
+    match version.strip_prefix("@npm:") {
+        Some(other) => Some(unversioned(other).unwrap_or(other)),
+        None => Some(name).filter(|name| !name.is_empty()),
     }
 }
 

@@ -283,6 +283,14 @@ impl Parser<'_> {
                 self.at += 2;
                 Some(self.plain_parameter(start))
             }
+            Some(b'=' | b'~' | b'^')
+                if self.byte(start + 2).is_some_and(is_name_start)
+                    && !matches!(until, Until::Heredoc | Until::Regex) =>
+            {
+                self.flaw(start, "`$=x` is the value of a variable in zsh");
+                self.step();
+                None
+            }
             _ => {
                 self.step();
                 None

@@ -8,7 +8,9 @@
 mod arithmetic;
 mod builtins;
 mod commands;
+mod compared;
 mod compound;
+mod dialect;
 pub mod effects;
 mod env;
 mod evaluated;
@@ -51,6 +53,9 @@ const WORD: usize = 4096;
 /// The names a glob stands for, from a folder; none where there is no view of the files.
 pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
 
+/// Where an absolute path leads.
+pub type Links<'s> = &'s dyn Fn(&str) -> Option<String>;
+
 /// The names that a glob stands for in a folder.
 pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
 
@@ -68,6 +73,8 @@ pub struct Scene<'s> {
     pub glob: Globs<'s>,
     /// Whether an absolute path is a folder; none where that is not seen.
     pub folder: Folders<'s>,
+    /// Where an absolute path leads when links are followed; none where that is not seen.
+    pub links: Links<'s>,
 }
 
 impl Default for Scene<'_> {
@@ -79,6 +86,7 @@ impl Default for Scene<'_> {
             top: None,
             glob: &|_, _| None,
             folder: &|_| None,
+            links: &|_| None,
         }
     }
 }

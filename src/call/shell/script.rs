@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::dialect::Dialect;
 use super::env::{Env, Function, Value, Var};
 use super::parse::{self, DEEPEST};
 use super::syntax::{
@@ -87,6 +88,13 @@ pub(super) struct Call {
     pub returned: Option<Env>,
 }
 
+impl Call {
+    /// Whether it has hidden what holds under a name elsewhere.
+    pub fn has(&self, name: &str) -> bool {
+        self.locals.iter().any(|(own, _)| own == name)
+    }
+}
+
 /// A loop that is being walked: the states at its `break`s and `continue`s.
 #[derive(Default)]
 pub(super) struct Round {
@@ -120,6 +128,8 @@ pub(super) struct Walker<'s> {
     pub calls: Vec<Call>,
     pub rounds: Vec<Round>,
     pub later: Vec<Later>,
+    /// What holds in some state of the shell since a trap was set, and the last of them.
+    pub since: Option<(Env, Env)>,
     /// Names, offsets or subscripts are evaluated somewhere: the text of a variable is then code.
     pub arithmetic: bool,
     /// Texts that the script keeps, with commands in them that arithmetic would run.
@@ -173,6 +183,7 @@ impl<'s> Walker<'s> {
             calls: Vec::new(),
             rounds: Vec::new(),
             later: Vec::new(),
+            since: None,
             arithmetic: false,
             traps: Vec::new(),
             told: Vec::new(),
@@ -313,6 +324,9 @@ impl<'s> Walker<'s> {
                 self.beyond(flaw.why, tree.text.get(flaw.at..).unwrap_or_default());
             }
         }
+        if env.dialect == Dialect::Foreign {
+            self.foreign(&tree.text, tree.span(Span::new(0, tree.text.len())));
+        }
         self.list(tree, &tree.list, env, input);
     }
 
@@ -347,14 +361,19 @@ impl<'s> Walker<'s> {
         let mut rounds = 0;
         while !self.later.is_empty() && rounds < 64 {
             rounds += 1;
+            let since = self.since.take().map(|(since, _)| since);
             for later in std::mem::take(&mut self.later) {
-                let (Later::Function { env, .. } | Later::Trap { env, .. }) = &later;
+                let (env, last) = match &later {
+                    Later::Function { env, .. } => (env, last),
+                    // The shell may exit anywhere behind it: at `exit`, at what fails under `set -e`, in a subshell.
+                    Later::Trap { env, .. } => (env, since.as_ref().unwrap_or(last)),
+                };
                 let mut env = self.merge(env.clone(), last.clone());
                 env.dead = false;
                 env.settle();
-                env.lost |= self.exited;
                 match later {
                     Later::Function { name, function, .. } => {
+                        env.lost |= self.exited;
                         if self.called.contains(&address(&function.body)) {
                             continue;
                         }
@@ -510,7 +529,24 @@ impl<'s> Walker<'s> {
         for (name, value) in std::mem::take(&mut env.prompts) {
             self.prompt(&name, &value, env);
         }
+        self.pass(env);
         self.depth -= 1;
+    }
+
+    /// A state that a trap may find.
+    pub fn pass(&mut self, env: &Env) {
+        let Some((since, last)) = self.since.take() else {
+            return;
+        };
+        self.since = Some(match last.is(env) {
+            true => (since, last),
+            false => {
+                let mut now = env.clone();
+                now.dead = false;
+                now.settle();
+                (self.merge(since, now), env.clone())
+            }
+        });
     }
 
     fn compound(
@@ -581,6 +617,12 @@ impl<'s> Walker<'s> {
             Shape::Case { word, arms } => self.case(tree, word, arms, env, input),
             Shape::Arithmetic(parts, span) => {
                 self.harmless = true;
+                // To dash these are two subshells.
+                if self.bashism("`((…))`", env.dialect, tree.span(command.span)) {
+                    let (text, origin) = (tree.of(*span), Origin::Computed(tree.span(*span)));
+                    self.script(text, origin, &mut env.clone(), input);
+                    env.lost = true;
+                }
                 self.parts(tree, parts, env);
                 self.computed(tree, parts, *span, env);
                 self.assigned_by(tree.of(*span), true, env);
@@ -919,7 +961,11 @@ impl<'s> Walker<'s> {
     pub fn parts(&mut self, tree: &Rc<Tree>, parts: &[Part], env: &mut Env) {
         for part in parts {
             match part {
-                Part::Text(_) | Part::Escaped(_) | Part::Single(_) | Part::Ansi(_) => {}
+                Part::Ansi(_) => {
+                    let all = tree.span(Span::new(0, tree.text.len()));
+                    self.bashism("`$'…'`", env.dialect, all);
+                }
+                Part::Text(_) | Part::Escaped(_) | Part::Single(_) => {}
                 Part::Double(parts) | Part::Extended(parts, _) => self.parts(tree, parts, env),
                 Part::Arithmetic(parts, span) => {
                     self.parts(tree, parts, env);

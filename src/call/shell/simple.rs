@@ -216,6 +216,9 @@ impl Parser<'_> {
             _ => return None,
         };
         self.at = at + width;
+        if self.peek() == Some(b'!') {
+            self.flaw(start, "`>!` is a redirection to what follows it in zsh");
+        }
         self.blanks();
         let word = self.word();
         if word.span.start == word.span.end {

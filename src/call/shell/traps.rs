@@ -38,6 +38,9 @@ impl Walker<'_> {
             then.folders = Rc::default();
             self.unsettle(&text, origin, word.text().is_some(), word.span, env);
         }
+        if self.since.is_none() {
+            self.since = Some((then.clone(), env.clone()));
+        }
         self.later.push(Later::Trap {
             text,
             origin,
@@ -58,11 +61,12 @@ impl Walker<'_> {
             std::mem::take(&mut self.calls),
             std::mem::take(&mut self.rounds),
         );
-        let (mark, exited) = (self.out.len(), self.exited);
+        let (mark, exited, since) = (self.out.len(), self.exited, self.since.take());
         self.unsettling = true;
         self.script(text, origin, &mut inner, &Input::Inherited);
         self.unsettling = false;
         (self.calls, self.rounds, self.exited) = (calls, rounds, exited);
+        self.since = since;
         let unclear = !known || self.out.drain(mark..).any(|access| may_set(&access));
         self.told_again();
         if !inner.means_the_same(&before) {

@@ -3,6 +3,7 @@
 //! Quotes, backslashes, `~`, braces, variables, `${…}`, arithmetic on constants, globs, field splitting.
 //! What cannot be computed stays in the word as an unknown piece in its spelling.
 
+use super::dialect::Dialect;
 use super::env::{Env, Value};
 use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
@@ -618,8 +619,13 @@ impl<'e> Expander<'e> {
                 pieces: [Piece::Digits].into_iter().collect(),
                 ..Word::default()
             }),
-            "PPID" | "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID"
-            | "EPOCHSECONDS" | "SRANDOM" => digits(self.env, name),
+            "PPID" => digits(self.env, name),
+            // Others have no such variables.
+            "UID" | "EUID" | "RANDOM" | "SECONDS" | "LINENO"
+                if matches!(self.env.dialect, Dialect::Bash | Dialect::Zsh) =>
+            {
+                digits(self.env, name)
+            }
             "" => Value::Unknown,
             "0" => self.env.zero.clone().map_or(Value::Unknown, Value::Known),
             _ if name.bytes().all(|byte| byte.is_ascii_digit()) => match self.env.arguments() {

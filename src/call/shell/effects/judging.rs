@@ -5,7 +5,7 @@
 
 use super::reading::{Found, Reading};
 use super::values::Judge;
-use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
+use super::{Effect, Escalation, Opt, Outcome, Role, Starts, Stdin, What};
 use super::{spellings, starting};
 use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
@@ -189,6 +189,8 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     let paths = operands(&reading, entry, words, &mut judge);
     implied(&reading, entry, words, paths, stdin, &mut judge);
+    respond(&reading, entry, words, &mut judge);
+    settings(&reading, &mut judge);
     judge.wants();
     for (from, end) in &reading.commands {
         judge.starts.push((
@@ -197,6 +199,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
                 from: *from,
                 end: *end,
                 more: true,
+                package: false,
             },
         ));
     }
@@ -224,9 +227,20 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
+    // `sqlite3 x.db < script`: what it would be told, it is fed.
+    if stdin == Stdin::Fed && starting::open(&reading, entry, words, Stdin::None, &out.starts) {
+        let fed = |own: &Escalation| own.at == Trigger::Unnamed;
+        if entry.interactive && !out.escalations.iter().any(fed) {
+            out.escalations.push(Escalation {
+                what: "takes commands from standard input".to_owned(),
+                at: Trigger::Unnamed,
+            });
+        }
+    }
     out.open = starting::open(&reading, entry, words, stdin, &out.starts);
     out.gitignore = gitignore;
     out.lands = any(|entry| entry.lands);
+    out.compares = any(|entry| entry.compares);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
     if !reading.sets(Set::Renamed) {
@@ -284,7 +298,10 @@ fn value_of(reading: &Reading, found: &Found, entry: &Entry, judge: &mut Judge) 
         let text = text.strip_prefix('=').unwrap_or(text);
         spec.harmless
             .texts()
-            .any(|known| programs::fits(known, text))
+            .any(|known| match known.strip_prefix('!') {
+                Some(grave) => !programs::fits(grave, text),
+                None => programs::fits(known, text),
+            })
     };
     // `vite --outDir dist`: what lies there may go, and it is written all the same.
     let written = matches!(spec.slot.kind, Kind::WriteBelow | Kind::WriteInto);
@@ -455,6 +472,63 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
     }
     judge.below = below;
     paths
+}
+
+/// Who takes words from a file in the place of an operand does so in the place of any word: `nm -t @x`.
+fn respond(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) {
+    let own = entry.operands.map(|own| own.rest);
+    let Some(slot) = own.filter(|slot| matches!(slot.kind, Kind::Response | Kind::ResponseBelow))
+    else {
+        return;
+    };
+    for (at, word) in words.iter().enumerate() {
+        let value = reading.roles.get(at) == Some(&Role::Value);
+        if value && word.prefix().starts_with('@') {
+            judge.value(slot, word, at, at, true);
+        }
+    }
+}
+
+/// Who does more than look at its settings writes the file that holds them: `git config a b`.
+fn settings(reading: &Reading, judge: &mut Judge) {
+    let Some(own) = reading
+        .entries
+        .iter()
+        .rev()
+        .find_map(|entry| entry.settings)
+    else {
+        return;
+    };
+    let chosen = reading.chosen.last().copied().unwrap_or_default();
+    let sets = |at: &Trigger| matches!(at, Trigger::Word(at) if *at >= chosen);
+    let mut all = judge.escalations.iter().map(|own| own.at);
+    let Some(Trigger::Word(at)) = all.find(sets) else {
+        return;
+    };
+    let named = reading.found.iter().rev().find_map(|found| {
+        let file = found.spec.sets.iter().find_map(|set| match set {
+            Set::Settings(file) => Some(*file),
+            _ => None,
+        });
+        file.map(|file| (file, found.value.as_ref()))
+    });
+    let slot = Slot::of(Kind::Write);
+    match named {
+        Some((file, Some(value))) if file.is_empty() => {
+            judge.value(slot, &value.word, value.at, at, false);
+        }
+        named => {
+            let file = named.map_or(own, |(file, _)| file);
+            let span = judge.span(at);
+            match file.starts_with(['~', '/']) {
+                true => {
+                    let file = in_home(file.as_str(), span);
+                    judge.path(&file, at, None, Mode::Write, Reach::Itself, true);
+                }
+                false => judge.value(slot, &Word::known(file.as_str(), span), at, at, false),
+            }
+        }
+    }
 }
 
 /// Whether the word may stand for several.

@@ -336,9 +336,11 @@ impl Reader<'_> {
             && !entry.subs.is_empty()
             && !self.ended
         {
-            if let Some(sub) =
-                text.and_then(|text| kinds(entry, text).next().or_else(|| entry.sub(text)))
-            {
+            if let Some(sub) = text.and_then(|text| {
+                let kind = kinds(entry, text).next();
+                let exact = || kind.or_else(|| entry.sub(text));
+                exact().or_else(|| entry.shortened(text).map(|(_, sub)| sub))
+            }) {
                 self.reading.entries.push(sub);
                 self.reading.chosen.push(at);
                 self.reading.hidden = self

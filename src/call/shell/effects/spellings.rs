@@ -30,10 +30,14 @@ pub(super) fn of(reading: &Reading, words: &[Word]) -> (Vec<(usize, &'static str
         .zip(reading.chosen.iter().copied())
         .collect();
     for (level, (entry, at)) in levels.iter().enumerate().skip(1) {
+        let before = level.checked_sub(1).and_then(|before| levels.get(before));
+        // `npm pub` is `npm publish`.
+        if let Some((above, _)) = before.filter(|(above, _)| above.sub(typed(*at)).is_none()) {
+            names.extend(above.shortened(typed(*at)).map(|(name, _)| (*at, name)));
+        }
         if entry.names.is_empty() {
             continue;
         }
-        let before = level.checked_sub(1).and_then(|before| levels.get(before));
         // `get pods,secrets` gets both.
         if let Some((above, _)) = before {
             let all = kinds(above, typed(*at)).flat_map(|kind| kind.names.texts());

@@ -51,8 +51,7 @@ pub(super) fn starts(
                     .iter()
                     .any(|found| found.spec.slot.kind == Kind::Module)
             }) {
-                let more = false;
-                judge.starts.push((from, Starts::Words { from, end, more }));
+                judge.starts.push((from, Starts::words(from, end)));
             }
         }
         Start::Opaque => {
@@ -75,8 +74,16 @@ pub(super) fn starts(
                     judge.starts.push((word, joined(word, end, false)));
                 }
             } else if let Some(from) = rest {
-                let more = entry.starts == Start::WordsMore;
-                judge.starts.push((from, Starts::Words { from, end, more }));
+                let (more, package) = (entry.starts == Start::WordsMore, entry.packages);
+                judge.starts.push((
+                    from,
+                    Starts::Words {
+                        from,
+                        end,
+                        more,
+                        package,
+                    },
+                ));
             }
             if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
                 opaque(judge, doubt);

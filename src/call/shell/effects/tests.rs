@@ -130,7 +130,9 @@ fn shown(line: &str) -> String {
     }
     for starts in &out.starts {
         all.push(match starts {
-            Starts::Words { from, end, more } => format!("run {}", join(*from, *end, *more)),
+            Starts::Words {
+                from, end, more, ..
+            } => format!("run {}", join(*from, *end, *more)),
             Starts::Joined { from, end, more } => format!("joined {}", join(*from, *end, *more)),
             Starts::Script { word, .. } => format!("script {}", at(*word)),
             Starts::Value { script, .. } => format!("script {}", script.shown()),
@@ -243,7 +245,7 @@ fn tricky_lines() {
         ),
         ("awk '{ print > \"/dev/stderr\" }' f", "read f"),
         ("awk \"{print $X}\" f", "read f, ! {print $X}"),
-        ("env -S$X ls", "! -S$X, script $X, run ls"),
+        ("env -S$X ls", "! -S$X, script $X ls, run ls"),
         ("env A=$X ls", "run ls"),
         ("env $X ls", "run $X ls, opaque"),
         ("env BASH_ENV=x bash y", "! BASH_ENV=x, run bash y"),

@@ -9,8 +9,9 @@ use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::few::Few;
 use crate::call::path;
 use crate::call::programs::{self, Kind, List, Slot, Text};
-use crate::call::shell::numbers::is_number;
+use crate::call::shell::{self, numbers::is_number};
 use crate::call::word::{Links, Listed, Piece, Word};
+use crate::source::Span;
 
 /// Lines of a console, and words of each, that are looked at.
 const CONSOLE: usize = 64;
@@ -75,6 +76,11 @@ impl<'w> Judge<'w> {
         {
             self.escalations.push(new);
         }
+    }
+
+    /// Where a word stands.
+    pub fn span(&self, at: usize) -> Span {
+        self.words.get(at).map(|word| word.span).unwrap_or_default()
     }
 
     /// A path effect. `dir` is not applied.
@@ -283,7 +289,7 @@ impl<'w> Judge<'w> {
                     let why = "`env -S` reads words in a way of its own";
                     self.starts.push((at, Starts::Opaque(why.to_owned())));
                 }
-                self.script(word, at, whole);
+                self.split(word, at, whole);
             }
             Kind::Binding => {
                 let command = word.prefix().find(':').map_or(0, |colon| colon + 1);
@@ -629,6 +635,26 @@ impl<'w> Judge<'w> {
         self.starts.push((at, starts));
     }
 
+    /// `env -S 'rm -rf' x`: the words behind it go on where it ends, and options in it are those of `env`.
+    fn split(&mut self, word: &Word, at: usize, whole: bool) {
+        let own = word.prefix().trim_start().starts_with('-');
+        let rest = self.words.get(at + 1..).unwrap_or_default();
+        if !own && rest.is_empty() {
+            return self.script(word, at, whole);
+        }
+        let env = own.then(|| Piece::Text("env ".to_owned()));
+        let mut pieces: Vec<Piece> = env.into_iter().chain(word.pieces.iter().cloned()).collect();
+        for word in rest {
+            pieces.push(Piece::Text(" ".to_owned()));
+            match word.text() {
+                Some(text) => pieces.push(Piece::Text(shell::quoted(&[text]))),
+                None => pieces.extend(word.pieces.iter().cloned()),
+            }
+        }
+        let script = Word::of(pieces, word.span);
+        self.starts.push((at, Starts::Value { script, at }));
+    }
+
     fn sed(&mut self, word: &Word, at: usize) {
         match numbered(word) {
             Some(text) => self.touches(scripts::sed(&text), word, at),
@@ -859,14 +885,8 @@ impl<'w> Judge<'w> {
             return;
         }
         if whole {
-            return self.starts.push((
-                at,
-                Starts::Words {
-                    from: at,
-                    end: self.words.len(),
-                    more: false,
-                },
-            ));
+            let starts = Starts::words(at, self.words.len());
+            return self.starts.push((at, starts));
         }
         // `python -mpip install x`: the program is no word of its own.
         self.leads(word, at, at + 1);
