@@ -2,8 +2,8 @@
 //!
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
 //! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
-//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
-//! the shell's own commands change), `traps.rs`, `redirects.rs`.
+//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `placed.rs` (where
+//! the line puts files), `builtins.rs` (what the shell's own commands change), `traps.rs`, `redirects.rs`.
 
 mod arithmetic;
 mod builtins;
@@ -21,6 +21,7 @@ mod outline;
 mod output;
 mod parse;
 mod patch;
+mod placed;
 mod printed;
 mod redirects;
 mod repository;
@@ -36,7 +37,7 @@ use std::rc::Rc;
 use crate::call::access::Access;
 use crate::call::word::Word;
 use crate::source::Span;
-pub use effects::ends;
+pub use effects::asked_for;
 use env::Env;
 pub use outline::{Outline, outline};
 use script::{Input, Walker};
@@ -50,6 +51,9 @@ const WORD: usize = 4096;
 
 /// The names a glob stands for, from a folder; none where there is no view of the files.
 pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
+
+/// Whether a link leads elsewhere.
+pub type Leads<'s> = &'s dyn Fn(&str) -> bool;
 
 /// The names that a glob stands for in a folder.
 pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
@@ -68,6 +72,8 @@ pub struct Scene<'s> {
     pub glob: Globs<'s>,
     /// Whether an absolute path is a folder; none where that is not seen.
     pub folder: Folders<'s>,
+    /// Whether a link on the way of an absolute path leads elsewhere.
+    pub leads: Leads<'s>,
 }
 
 impl Default for Scene<'_> {
@@ -79,6 +85,7 @@ impl Default for Scene<'_> {
             top: None,
             glob: &|_, _| None,
             folder: &|_| None,
+            leads: &|_| false,
         }
     }
 }

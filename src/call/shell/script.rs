@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::env::{Env, Function, Value, Var};
 use super::parse::{self, DEEPEST};
+use super::placed::Placed;
 use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
@@ -130,6 +131,8 @@ pub(super) struct Walker<'s> {
     pub reads: bool,
     /// Where the line has moved something.
     pub moved: BTreeSet<String>,
+    /// What the line has put where.
+    pub placed: Placed,
     /// Inside a command substitution, whose output is kept.
     pub substituted: usize,
     /// Aliases being expanded.
@@ -178,6 +181,7 @@ impl<'s> Walker<'s> {
             told: Vec::new(),
             reads: false,
             moved: BTreeSet::new(),
+            placed: Placed::default(),
             substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,

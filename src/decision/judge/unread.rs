@@ -136,6 +136,7 @@ impl Judge<'_> {
                 reach: Reach::Itself,
                 cover: Cover::Tool,
                 touches: Touches::Perhaps,
+                like: None,
             };
             let located = Located::of(&path, frame);
             self.protected(at, &path, &located);

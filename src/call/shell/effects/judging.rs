@@ -9,7 +9,7 @@ use super::{Effect, Opt, Outcome, Role, Starts, Stdin, What};
 use super::{spellings, starting};
 use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
-    self, Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
+    self, Does, Entry, Kind, Linked, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
 use crate::call::shell::numbers::is_number;
 use crate::call::word::{Piece, Word};
@@ -208,6 +208,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         escalations,
         mut starts,
         gitignore,
+        copies,
         ..
     } = judge;
     effects.sort_by_key(|(at, _)| *at);
@@ -227,6 +228,16 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.open = starting::open(&reading, entry, words, stdin, &out.starts);
     out.gitignore = gitignore;
     out.lands = any(|entry| entry.lands);
+    out.links = match () {
+        () if reading.sets(Set::Symlinks) => Some(Linked::Symbolic),
+        () if reading.sets(Set::Hardlinks) || any(|entry| entry.links) => Some(Linked::Hard),
+        () => None,
+    };
+    out.folders = any(|entry| entry.folders);
+    out.keeps = reading.sets(Set::Keeps);
+    out.backs_up = reading.sets(Set::Backups);
+    out.copies = copies;
+    out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
     if !reading.sets(Set::Renamed) {
