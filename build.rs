@@ -211,6 +211,8 @@ impl Tables {
             ("dockerignore", false),
             ("follows", false),
             ("lands", false),
+            ("links", false),
+            ("unpacks", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),
@@ -584,7 +586,8 @@ impl Pools {
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
                 "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
-                | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens" => {
+                | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens"
+                | "symlinks" | "hardlinks" | "keeps" | "backups" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),
@@ -645,7 +648,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 58] = [
+const KINDS: [&str; 61] = [
     "text",
     "maybe",
     "read",
@@ -653,7 +656,9 @@ const KINDS: [&str; 58] = [
     "read-shown",
     "names",
     "backup",
+    "backup-prefix",
     "write",
+    "write-start",
     "both",
     "both-below",
     "plus",
@@ -685,6 +690,7 @@ const KINDS: [&str; 58] = [
     "item",
     "response",
     "response-below",
+    "response-text",
     "wanted",
     "assign",
     "variable",

@@ -120,13 +120,14 @@ pub(super) fn calls(
             }
             Some(Means::Each) => {
                 let items = value.as_array().map(|items| {
-                    let texts = items.iter().map(|item| item.as_str().map(fixed));
+                    let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
                     texts.collect::<Option<Vec<String>>>()
                 });
                 let items = items
                     .flatten()
                     .ok_or_else(|| format!("`{key}` of {name} is no list of texts"))?;
-                several.extend(items.into_iter().map(|item| ("path", item)));
+                let folders = items.iter().flat_map(|item| places(item));
+                several.extend(folders.map(|item| ("path", item)));
             }
             Some(Means::Urls) => {
                 several.extend(urls(&text("text")?).into_iter().map(|url| ("url", url)));
@@ -137,8 +138,20 @@ pub(super) fn calls(
     }
     if let Some(glob) = glob {
         let folder = map.get("path").and_then(Value::as_str).unwrap_or(".");
-        let place = path::join(folder, &fixed(&glob));
-        map.insert("path".to_owned(), Value::String(place));
+        let mut all: Vec<String> = places(&glob)
+            .iter()
+            .map(|place| path::join(folder, place))
+            .collect();
+        match all.as_slice() {
+            [_] => {
+                let place = all.pop().map(Value::String);
+                map.extend(place.map(|place| ("path".to_owned(), place)));
+            }
+            _ => {
+                map.remove("path");
+                several.extend(all.into_iter().map(|place| ("path", place)));
+            }
+        }
     }
     if let Some(folder) = folder {
         cwd = Some(cwd.map_or(folder.clone(), |cwd| path::join(&cwd, &folder)));
@@ -185,7 +198,61 @@ fn keep(
     }
 }
 
-/// The folder that a glob looks in: the components before the first one with a wildcard. A path without one is itself.
+/// The folders that a glob looks in, one for each of the words that its braces make.
+fn places(glob: &str) -> Vec<String> {
+    let mut all = vec![glob.to_owned()];
+    let mut done = Vec::new();
+    while let Some(text) = all.pop() {
+        match braces(&text) {
+            None => done.push(fixed(&text)),
+            Some(words) if done.len() + all.len() + words.len() <= MOST => all.extend(words),
+            // Too many to tell where they look.
+            Some(words) => {
+                return words
+                    .into_iter()
+                    .chain(all)
+                    .chain(done)
+                    .cycle()
+                    .take(MOST + 1)
+                    .collect();
+            }
+        }
+    }
+    done.sort();
+    done.dedup();
+    done
+}
+
+/// The words that the first braces of a text make; none where it has none that hold several.
+fn braces(text: &str) -> Option<Vec<String>> {
+    let (start, rest) = text.split_once('{')?;
+    let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
+    for (at, c) in rest.char_indices() {
+        match (c, depth) {
+            ('{', _) => depth += 1,
+            ('}', 0) => {
+                parts.push(rest.get(from..at)?);
+                let end = rest.get(at + 1..)?;
+                return Some(
+                    parts
+                        .iter()
+                        .map(|part| format!("{start}{part}{end}"))
+                        .collect(),
+                );
+            }
+            ('}', _) => depth -= 1,
+            (',', 0) => {
+                parts.push(rest.get(from..at)?);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The folder that a glob looks in: the components before the first one with a wildcard, and as many above it as `..`
+/// stand behind. A path without one is itself.
 fn fixed(glob: &str) -> String {
     let wild = |part: &&str| part.contains(['*', '?', '[', '{', '\\', '!', '(']);
     let Some(first) = glob.split('/').find(wild) else {
@@ -196,10 +263,16 @@ fn fixed(glob: &str) -> String {
         .take_while(|part| *part != first)
         .map(|part| part.len() + 1)
         .sum::<usize>();
-    match glob.get(..at) {
-        Some("/") => "/".to_owned(),
-        Some("") | None => ".".to_owned(),
-        Some(folder) => folder.trim_end_matches('/').to_owned(),
+    let folder = match glob.get(..at) {
+        Some("/") => "/",
+        Some("") | None => ".",
+        Some(folder) => folder.trim_end_matches('/'),
+    };
+    let behind = glob.get(at..).unwrap_or_default();
+    let ups = behind.matches("..").count();
+    match behind.split('/').any(|part| part.contains("..")) {
+        true => format!("{folder}{}", "/..".repeat(ups)),
+        false => folder.to_owned(),
     }
 }
 
@@ -234,10 +307,26 @@ mod tests {
             ("/*", "/"),
             ("../../x/*", "../../x"),
             ("a/b.rs", "a/b.rs"),
-            ("a/{b,../../c}/d", "a"),
+            ("a/{b,../../c}/d", "a/../.."),
+            ("src/*/../../.env", "src/../.."),
+            ("src/**/../.env", "src/.."),
             ("", ""),
         ] {
             assert_eq!(fixed(glob), folder, "{glob}");
+        }
+    }
+
+    #[test]
+    fn braces_are_several_places() {
+        for (glob, folders) in [
+            ("**/*.{ts,tsx}", &["."][..]),
+            ("{src,../home/.ssh}/*", &["../home/.ssh", "src"]),
+            ("src/{a.rs,../.env}", &["src/../.env", "src/a.rs"]),
+            ("src/{a,{b,../c}}", &["src/../c", "src/a", "src/b"]),
+            ("{/etc,src}/*", &["/etc", "src"]),
+            ("a{b", &["."]),
+        ] {
+            assert_eq!(places(glob), folders, "{glob}");
         }
     }
 

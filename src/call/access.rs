@@ -219,6 +219,8 @@ pub struct PathAccess {
     pub cover: Cover,
     /// Whether its content is surely touched.
     pub touches: Touches,
+    /// What lies below it has the names of what lies below this folder: it was moved or copied.
+    pub like: Option<String>,
 }
 
 /// Whether the content of a path is touched.

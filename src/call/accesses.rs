@@ -5,7 +5,7 @@
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches};
 use super::files::{FileView, MOST_LISTED};
 use super::tools::{Argument, Holds, ToolDecl};
-use super::word::{Links, Listed, Piece, Word};
+use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
 use crate::source::Span;
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub fn taken(
         .map(|tool| tool.arguments.as_slice())
         .unwrap_or_default();
     let recursive = tool.is_some_and(|tool| tool.recursive);
-    let ends = match recursive && call.gitignore {
+    let globs = match recursive && call.gitignore {
         true => wanted(args.get("glob")),
         false => None,
     };
@@ -46,10 +46,10 @@ pub fn taken(
         match values(argument, args) {
             Ok(values) => {
                 named += values.len();
-                if let Some(ends) = ends.as_ref().filter(|_| argument.holds == Holds::Read) {
+                if let Some(globs) = globs.as_ref().filter(|_| argument.holds == Holds::Read) {
                     for value in &values {
                         if let Given::Text(text) = value {
-                            search(call, text, ends, view, &mut taken);
+                            search(call, text, globs, view, &mut taken);
                         }
                     }
                     continue;
@@ -200,6 +200,7 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             seen => seen,
         },
         links: &|path| view.resolve(path).filter(|_| view.sees()),
+        leads: &|path| view.sees() && view.resolve(path).is_none_or(|real| real != path),
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);
@@ -272,6 +273,7 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
                 },
                 cover: Cover::Tool,
                 touches,
+                like: None,
             })),
             span: None,
             via: Vec::new(),
@@ -295,27 +297,26 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
     push(expanded, Touches::Surely);
 }
 
-/// How the names end that the glob of a search asks for, ignored or not; none where it asks for none.
+/// The globs that a search asks for, ignored or not; none where it asks for none.
 fn wanted(glob: Option<&Value>) -> Option<Vec<String>> {
+    let any = || Some(vec!["?*".to_owned()]);
     let glob = match glob? {
         Value::Null => return None,
         Value::String(glob) => glob.trim(),
-        _ => return Some(vec![String::new()]),
+        _ => return any(),
     };
     let braces = glob.contains('{');
     match () {
         () if glob.is_empty() => None,
         // Several in one text.
-        () if glob.contains(char::is_whitespace) || glob.contains(',') && !braces => {
-            Some(vec![String::new()])
-        }
+        () if glob.contains(char::is_whitespace) || glob.contains(',') && !braces => any(),
         () if glob.starts_with('!') => None,
-        () => Some(shell::ends(glob)),
+        () => Some(vec![glob.to_owned()]),
     }
 }
 
-/// A search below a path for names that end so, or in the file that it is.
-fn search(call: &Call, text: &str, ends: &[String], view: &FileView, taken: &mut Taken) {
+/// A search below a path for names that fit a glob, or in the file that it is.
+fn search(call: &Call, text: &str, globs: &[String], view: &FileView, taken: &mut Taken) {
     let before = taken.accesses.len();
     paths(call, text, Mode::Read, false, view, taken);
     let found: Vec<Access> = taken.accesses.get(before..).unwrap_or_default().to_vec();
@@ -323,24 +324,24 @@ fn search(call: &Call, text: &str, ends: &[String], view: &FileView, taken: &mut
         let Kind::Path(own) = access.kind else {
             continue;
         };
-        for end in ends {
-            let names = Piece::Below(Listed {
-                by: "rg",
-                links: Links::None,
-                ..Listed::default()
-            });
-            let slash = Piece::Text("/".to_owned());
-            let parts = own.path.pieces.iter().cloned();
-            let parts = parts.chain([slash, names, Piece::Text(end.clone())]);
-            let path = PathAccess {
-                path: Word::of(parts, own.path.span),
-                ..(*own).clone()
+        for glob in globs {
+            let (folder, name) = glob.rsplit_once('/').unwrap_or(("", glob));
+            // Which folders fit is not looked at: the names count below all.
+            let name = match folder.is_empty() || folder == "**" {
+                true => name,
+                false => glob,
             };
-            taken.accesses.push(Access {
-                kind: Kind::Path(Box::new(path)),
-                span: None,
-                via: Vec::new(),
-            });
+            for word in shell::asked_for(&own.path, name) {
+                let path = PathAccess {
+                    path: word,
+                    ..(*own).clone()
+                };
+                taken.accesses.push(Access {
+                    kind: Kind::Path(Box::new(path)),
+                    span: None,
+                    via: Vec::new(),
+                });
+            }
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Listed {
     pub gone: bool,
     /// Which links may be among them.
     pub links: Links,
+    /// Each of them is read that ends as the word does.
+    pub all: bool,
     /// Each ends with a NUL.
     pub nul: bool,
     /// Who reads them splits them at blanks, so that one name may be several words.

@@ -59,6 +59,8 @@ impl Listing {
         } else {
             Vec::new()
         };
+        // Outside of one, nobody heeds git's files.
+        let repository = skips.ignored && is_in_repository(view, &start);
         let mut todo = vec![start];
         while let Some(at) = todo.pop() {
             if *left == 0 {
@@ -71,7 +73,14 @@ impl Listing {
                 continue;
             };
             if skips.ignored {
-                ignored.extend(Ignored::read(view, &at, skips.hidden));
+                let is_there = |name: &str| {
+                    let first = name.split('/').next().unwrap_or(name);
+                    names
+                        .binary_search_by(|(own, _)| own.as_str().cmp(first))
+                        .is_ok()
+                };
+                let own = Ignored::read(view, &at, skips.hidden, is_there);
+                ignored.extend(own.into_iter().filter(|own| repository || own.own));
             }
             for (name, entry) in names {
                 let path = format!("{at}/{name}");
@@ -108,16 +117,24 @@ impl Listing {
 struct Ignored {
     folder: String,
     rules: Vec<(bool, PathPattern)>,
+    /// A search tool's own: it lets in what git's leave out, wherever either stands.
+    own: bool,
 }
 
+/// The search tools' own files, which count more than git's.
+const OWN: &[&str] = &[".ignore", ".rgignore", ".fdignore"];
+
 impl Ignored {
-    /// Those of git, and where a tool searches, which leaves out hidden names, its own as well: the later count more.
-    fn read(view: &FileView, folder: &str, searches: bool) -> Vec<Self> {
-        let own: &[&str] = match searches {
-            true => &[".ignore", ".rgignore", ".fdignore"],
-            false => &[],
-        };
-        let names = [".git/info/exclude", ".gitignore"].iter().chain(own);
+    /// Those of git, and the search tools' own: the later count more. Whether the tool is one of them is not known where
+    /// it reaches hidden names too: then only what its own let in counts.
+    fn read(
+        view: &FileView,
+        folder: &str,
+        searches: bool,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Vec<Self> {
+        let names = [".git/info/exclude", ".gitignore"].iter().chain(OWN);
+        let names = names.filter(|name| is_there(name));
         let spell = |pattern: &str| {
             // From the top of this folder: the patterns of a policy spell that `./`.
             match pattern.strip_prefix('/') {
@@ -125,9 +142,15 @@ impl Ignored {
                 None => pattern.to_owned(),
             }
         };
-        names
-            .filter_map(|name| Self::of(view, folder, name, spell))
-            .collect()
+        let read = |name: &&str| {
+            let mut all = Self::of(view, folder, name, spell)?;
+            all.own = OWN.contains(name);
+            if all.own && !searches {
+                all.rules.retain(|(ignores, _)| !ignores);
+            }
+            Some(all)
+        };
+        names.filter_map(read).collect()
     }
 
     /// Docker's patterns all start at the top.
@@ -170,27 +193,46 @@ impl Ignored {
         Some(Self {
             folder: folder.to_owned(),
             rules,
+            own: false,
         })
     }
 }
 
-/// The rules of the folders above, up to the repository's own.
+/// Whether a folder is the top of a repository.
+fn is_top(view: &FileView, folder: &str) -> bool {
+    view.entry(&format!("{folder}/.git")).is_some()
+}
+
+fn is_in_repository(view: &FileView, folder: &str) -> bool {
+    let mut at = folder;
+    loop {
+        match (is_top(view, at), at.rsplit_once('/')) {
+            (true, _) => return true,
+            (false, Some((parent, _))) => at = parent,
+            (false, None) => return false,
+        }
+    }
+}
+
+/// The rules of the folders above: git's up to the repository's own, those of search tools up to the top.
 fn above(view: &FileView, start: &str, searches: bool) -> Vec<Ignored> {
     let mut out = Vec::new();
     let mut at = start;
-    while view.entry(&format!("{at}/.git")).is_none() {
-        let Some((parent, _)) = at.rsplit_once('/') else {
-            break;
-        };
+    let is_top = |at: &str| is_top(view, at);
+    let mut inside = !is_top(at);
+    while let Some((parent, _)) = at.rsplit_once('/') {
         at = parent;
-        out.push(Ignored::read(view, at, searches));
+        let mut all = Ignored::read(view, at, searches, |_| true);
+        all.retain(|ignored| inside || ignored.own);
+        inside &= !is_top(at);
+        out.push(all);
     }
     out.into_iter().rev().flatten().collect()
 }
 
-/// Whether the last rule that fits ignores the path; none where none fits.
+/// Whether the last rule that fits ignores the path, unless a search tool's own file lets it in; none where none fits.
 fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> Option<bool> {
-    let mut ignored = None;
+    let (mut ignored, mut let_in) = (None, false);
     for own in all.iter().filter(|own| {
         path.strip_prefix(&own.folder)
             .is_some_and(|rest| rest.starts_with('/'))
@@ -222,10 +264,14 @@ fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> Option<bool> {
             });
             if fits {
                 ignored = Some(*ignores);
+                let_in |= own.own && !ignores;
             }
         }
     }
-    ignored
+    match let_in {
+        true => Some(false),
+        false => ignored,
+    }
 }
 
 #[cfg(test)]
@@ -301,6 +347,29 @@ mod tests {
             )
             .contains(&"/.env".to_owned())
         );
+        // What a search tool is told to look at it looks at, whatever git leaves out.
+        let hidden = Skips {
+            hidden: true,
+            ..git
+        };
+        for name in [".ignore", "sub/.rgignore"] {
+            write(name, "!.env\n");
+            for skips in [git, hidden] {
+                assert!(
+                    names(&base, skips).contains(&"/sub/.env".to_owned()),
+                    "{name}"
+                );
+                assert!(
+                    names(&format!("{base}/sub"), skips).contains(&"/sub/.env".to_owned()),
+                    "{name}"
+                );
+            }
+            std::fs::remove_file(top.join(name)).unwrap();
+            assert!(
+                !names(&base, hidden).contains(&"/sub/.env".to_owned()),
+                "{name}"
+            );
+        }
         std::fs::remove_dir_all(top).unwrap();
     }
 }

@@ -158,6 +158,7 @@ impl Scene {
                 reach: Reach::Itself,
                 cover: Cover::Tool,
                 touches: Touches::Surely,
+                like: None,
             })),
             ..Access::of_tool()
         };

@@ -206,7 +206,8 @@ pub fn fit_spelled(
         let named = |pattern: &&CommandPattern| {
             let own = pattern.words.first().and_then(WordPattern::literal);
             let bare = own.filter(|_| pattern.path.is_empty());
-            name.zip(bare).is_none_or(|(name, own)| name.starts_with(own))
+            name.zip(bare)
+                .is_none_or(|(name, own)| name.starts_with(own))
         };
         for pattern in rule.patterns.iter().filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);

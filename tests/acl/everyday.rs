@@ -53,6 +53,13 @@ const FILES: &[&str] = &[
     "hosts.txt",
     "image.iso",
     "jobs.txt",
+    "kit/bare/HEAD",
+    "kit/bare/objects/x",
+    "kit/bare/refs/x",
+    "kit/hooks/x.json",
+    "kit/mcp.json",
+    "kit/settings.json",
+    "kit/workflows/ci.yml",
     "logo.png",
     "node_modules/.bin/tsc",
     "node_modules/react/package.json",
@@ -142,6 +149,9 @@ fn call(line: &str) -> Call {
     );
     let link = json!({ "symlink": "../.git/hooks" });
     files.insert(format!("{folder}/docs/hooks"), link);
+    for (name, target) in [("kit/l", "../.git/hooks"), ("kit/p.toml", "../acl.toml")] {
+        files.insert(format!("{folder}/{name}"), json!({ "symlink": target }));
+    }
     for file in [
         "/home/dev/.ssh/id_rsa",
         "/home/dev/.bashrc",
@@ -268,6 +278,8 @@ fn a_search_leaves_out_what_ripgrep_does() {
         ),
         (true, json!({"pattern": "x", "glob": "!*.md"}), true),
         (true, json!({"pattern": "x", "glob": ".env"}), false),
+        (true, json!({"pattern": "x", "glob": "*.env"}), false),
+        (true, json!({"pattern": "x", "glob": "Cargo.toml"}), true),
         (true, json!({"pattern": "x", "glob": ".e*"}), false),
         (true, json!({"pattern": "x", "glob": "*.rs,.env"}), false),
         (

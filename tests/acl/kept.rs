@@ -78,7 +78,8 @@ fn answer(top: &Path) -> String {
         .current_dir(top)
         .env_clear()
         .env("HOME", top);
-    let call = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"sudo ls"}}"#;
+    let call =
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"sudo ls"}}"#;
     let output = fed(&mut acl, call);
     assert!(
         output.status.success() && output.stderr.is_empty(),

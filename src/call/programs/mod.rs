@@ -78,6 +78,10 @@ pub struct Entry {
     pub follows: bool,
     /// Where what it writes is a folder, what it reads lands in it, under its own name.
     pub lands: bool,
+    /// What it makes are links to what it reads, hard ones unless an option says otherwise.
+    pub links: bool,
+    /// What it writes loses the end of its name (`gunzip a.gz`).
+    pub unpacks: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// It has options with a value that are not listed here, though it runs no code of the project.
@@ -169,6 +173,15 @@ pub enum Does {
     Runs,
 }
 
+/// A new name for a file that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linked {
+    /// One more name of the same file.
+    Hard,
+    /// A link that leads to it.
+    Symbolic,
+}
+
 /// What a program starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
@@ -251,10 +264,14 @@ pub enum Kind {
     ReadShown,
     /// How copies are named (`sed -i.bak`): a `*` is the name, a slash leads to another folder.
     Backup,
+    /// The same, before the name (`patch -B old/`).
+    BackupPrefix,
     /// A file that names others: they are read too.
     Names,
     /// A path that is written, created, changed or deleted.
     Write,
+    /// Files are written whose names begin so.
+    WriteStart,
     /// A path that is read and written.
     Both,
     /// All below it is read and written.
@@ -317,6 +334,8 @@ pub enum Kind {
     Response,
     /// The same, with all below the path.
     ResponseBelow,
+    /// The same, where all else is text.
+    ResponseText,
     /// A glob of files that are read, dot files and what is ignored too (`rg -g`).
     Wanted,
     /// `NAME=value`: an assignment.
@@ -424,6 +443,14 @@ pub enum Set {
     Settings(Text),
     /// The words behind `--` are handed to that program.
     Gives(Text),
+    /// What it makes are symbolic links to its sources (`cp -s`).
+    Symlinks,
+    /// What it makes are its sources, under one more name (`cp -l`).
+    Hardlinks,
+    /// A link is copied as a link (`cp -P`).
+    Keeps,
+    /// It keeps what it replaces under another name (`cp -b`).
+    Backups,
     /// It goes on with what is typed into it (`python -i`).
     Opens,
     /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).

@@ -206,6 +206,8 @@ static NOWHERE: Entry = Entry {
     dockerignore: false,
     follows: false,
     lands: false,
+    links: false,
+    unpacks: false,
     caseless: false,
     unlisted: false,
     shortened: false,

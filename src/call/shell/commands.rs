@@ -96,7 +96,10 @@ impl Walker<'_> {
             let redirected = !command.redirects.is_empty();
             self.run(found, assignments, env, input, level, redirected)
         };
+        let uncovered = self.placed.uncovered;
         self.push_redirects(touches, at, env);
+        self.placed.uncovered &=
+            uncovered || !self.only_adds(tree, &command.redirects, at, own.as_ref());
         if replaces && let Some(own) = own.as_ref() {
             env.stdin = Some(Rc::new(own.clone()));
             if fed {
@@ -324,6 +327,7 @@ impl Walker<'_> {
         };
         let mut outcome = effects::outcome(&found, stdin);
         outcome.starts.extend(more_starts(&found));
+        self.reveal(&mut outcome);
         self.keeps(&found, &outcome, function.is_some(), input, level);
         if let Some(function) = function {
             let at = if outcome.known || !function.sure {
@@ -380,18 +384,23 @@ impl Walker<'_> {
         // Most commands start nothing and change nothing: their words move into the access.
         let kept = (own || starts).then(|| (found.clone(), assignments.clone()));
         let patch = super::patch::files(&found, input);
+        let set = match outcome.backs_up {
+            true => assignments.clone(),
+            false => Vec::new(),
+        };
         let given = assignments.iter();
         let given: Vec<(Word, bool)> = given
             .flat_map(|own| effects::files_of(&own.name, &own.value))
             .collect();
         let at = self.push_command(found, assignments, roles, &mut outcome, env, level, span);
         if outcome.lands {
-            self.landings(&outcome, at, env);
+            self.places(&outcome, at, env);
         }
         if outcome.compares {
             self.compared(&outcome, at, env);
         }
         self.effects(&outcome, at, env);
+        self.copies(&outcome, &set, at, env);
         for (file, certain) in given {
             let touches = match certain {
                 true => Touches::Surely,
@@ -496,7 +505,9 @@ impl Walker<'_> {
         };
         let name = found.first().and_then(Word::text).map(path::last);
         let git = name.is_some_and(|name| name == "git" || name.starts_with("git-"));
-        if git && self.meets_bare(cwd.as_deref(), &outcome.options) {
+        // `find -execdir` starts it in folders that nobody knows.
+        let anywhere = env.folders.is_empty() && self.via.iter().any(|via| via == "find");
+        if git && (anywhere || self.meets_bare(cwd.as_deref(), &outcome.options)) {
             escalations.push(Escalation {
                 what: "works on a repository whose settings lie open".to_owned(),
                 at: Trigger::Unnamed,
@@ -575,79 +586,6 @@ impl Walker<'_> {
         }
     }
 
-    /// What is copied into a folder lands in it under its own name: `cp evil/config .git` writes `.git/config`.
-    fn landings(&mut self, outcome: &Outcome, at: usize, env: &Env) {
-        let touched = |wanted: Mode| {
-            outcome.effects.iter().filter(move |effect| matches!(effect.what, What::Path { mode, certain: true, .. } if mode == wanted))
-        };
-        let itself = |effect: &&Effect| {
-            matches!(
-                effect.what,
-                What::Path {
-                    reach: Reach::Itself,
-                    ..
-                }
-            )
-        };
-        for target in touched(Mode::Write).filter(itself) {
-            let Some(folder) = target.value.text() else {
-                continue;
-            };
-            let made = || {
-                self.out.iter().any(|access| {
-                matches!(&access.kind, Kind::Path(path) if path.mode == Mode::Write && path.path.text() == Some(folder))
-            })
-            };
-            let seen = env.folders.first().map(|start| path::join(start, folder));
-            let is_folder = seen.and_then(|seen| (self.scene.folder)(&path::normal(&seen)));
-            // Where it is not seen, a hidden name is rather a folder's than a file's.
-            let likely = folder.ends_with('/') || path::last(folder).starts_with('.');
-            let has = |wanted: &str| match self.out.get(at).map(|access| &access.kind) {
-                Some(Kind::Command(command)) => {
-                    let mut names = command.options.iter().flat_map(|option| &option.names);
-                    names.any(|name| name == wanted)
-                }
-                _ => false,
-            };
-            let (onto, parents) = (has("-T"), has("--parents"));
-            if !(parents || is_folder.unwrap_or(likely) || likely && made()) {
-                continue;
-            }
-            for source in touched(Mode::Read) {
-                let Some(text) = source.value.text() else {
-                    continue;
-                };
-                let landing = match path::last(text) {
-                    // `cp --parents a/b d` writes `d/a/b`.
-                    _ if parents => path::join(folder, text.trim_start_matches('/')),
-                    name if onto || matches!(name, "" | "." | "..") => folder.to_owned(),
-                    name => path::join(folder, name),
-                };
-                // What is there already tells what may be replaced; a hidden folder may get new names that count.
-                let last = path::last(&landing);
-                let hidden = last.len() > 1 && last.starts_with('.');
-                let below = matches!(
-                    source.what,
-                    What::Path {
-                        reach: Reach::Below { .. },
-                        ..
-                    }
-                );
-                let reach = match (below, hidden) {
-                    (true, true) => Reach::SomethingBelow,
-                    (true, false) => Reach::Below { hidden: true },
-                    (false, _) => Reach::Itself,
-                };
-                let landing = Word::known(landing, target.value.span);
-                let cover = Cover::Command {
-                    at,
-                    naming: target.naming,
-                };
-                self.path(Mode::Write, &landing, reach, cover, Touches::Surely, env);
-            }
-        }
-    }
-
     pub(super) fn effects(&mut self, outcome: &Outcome, at: usize, env: &Env) {
         // `cat a a a …`: where there are many, once is enough.
         const MANY: usize = 64;
@@ -716,19 +654,25 @@ impl Walker<'_> {
             if self.paths > PATHS {
                 return self.beyond("more paths than are followed", &path.shown());
             }
-            let cwd = env.folders.get(at).cloned();
-            self.push(
-                Kind::Path(Box::new(PathAccess {
-                    mode,
-                    path: path.clone(),
-                    cwd,
-                    reach,
-                    cover,
-                    touches,
-                })),
-                path.span,
-            );
+            let access = PathAccess {
+                mode,
+                path: self.uncover(path),
+                cwd: env.folders.get(at).cloned(),
+                reach,
+                cover,
+                touches,
+                like: None,
+            };
+            let also = self.follow(&access);
+            for access in std::iter::once(access).chain(also) {
+                self.push(Kind::Path(Box::new(access)), path.span);
+            }
         }
+    }
+
+    /// Whether no further path of the line is followed.
+    pub(super) fn is_full(&self) -> bool {
+        self.paths > PATHS
     }
 }
 

@@ -17,12 +17,12 @@ mod values;
 
 pub(super) use pathspecs::TOP;
 pub(super) use reading::cut;
-pub use values::ends;
+pub use values::asked_for;
 pub(super) use values::files_of;
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::path;
-use crate::call::programs;
+use crate::call::programs::{self, Linked};
 use crate::call::word::Word;
 use std::borrow::Cow;
 
@@ -119,6 +119,16 @@ pub struct Outcome {
     pub lands: bool,
     /// Of folders it compares the files that two of them hold.
     pub compares: bool,
+    /// What it makes are links to what it reads.
+    pub links: Option<Linked>,
+    /// It copies links as links.
+    pub keeps: bool,
+    /// It keeps what it replaces under another name.
+    pub backs_up: bool,
+    /// How that is called: what is added to the name, and whether before it.
+    pub copies: Vec<(Word, bool)>,
+    /// What it writes loses the end of its name.
+    pub unpacks: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// It has nothing to do but what is typed into it.

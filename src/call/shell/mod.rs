@@ -2,8 +2,8 @@
 //!
 //! Never loses a command, and what is not understood becomes an opaque access beside what was found.
 //! Text → tree: `parse.rs`, `compound.rs`, `simple.rs`, `lex.rs`. Words → values: `words.rs`, `names.rs` (what `find` prints). Tree → accesses:
-//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `builtins.rs` (what
-//! the shell's own commands change), `traps.rs`, `redirects.rs`.
+//! `script.rs` (structure), `commands.rs` (one command), `launch.rs` (what it starts), `placed.rs` (where
+//! the line puts files), `builtins.rs` (what the shell's own commands change), `traps.rs`, `redirects.rs`.
 
 mod arithmetic;
 mod builtins;
@@ -23,6 +23,7 @@ mod outline;
 mod output;
 mod parse;
 mod patch;
+mod placed;
 mod printed;
 mod redirects;
 mod repository;
@@ -38,7 +39,7 @@ use std::rc::Rc;
 use crate::call::access::Access;
 use crate::call::word::Word;
 use crate::source::Span;
-pub use effects::ends;
+pub use effects::asked_for;
 use env::Env;
 pub use outline::{Outline, outline};
 use script::{Input, Walker};
@@ -55,6 +56,8 @@ pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
 
 /// Where an absolute path leads.
 pub type Links<'s> = &'s dyn Fn(&str) -> Option<String>;
+/// Whether a link leads elsewhere.
+pub type Leads<'s> = &'s dyn Fn(&str) -> bool;
 
 /// The names that a glob stands for in a folder.
 pub type Globs<'s> = &'s dyn Fn(&Word, Option<&str>) -> Option<Vec<String>>;
@@ -75,6 +78,8 @@ pub struct Scene<'s> {
     pub folder: Folders<'s>,
     /// Where an absolute path leads when links are followed; none where that is not seen.
     pub links: Links<'s>,
+    /// Whether a link on the way of an absolute path leads elsewhere.
+    pub leads: Leads<'s>,
 }
 
 impl Default for Scene<'_> {
@@ -87,6 +92,7 @@ impl Default for Scene<'_> {
             glob: &|_, _| None,
             folder: &|_| None,
             links: &|_| None,
+            leads: &|_| false,
         }
     }
 }

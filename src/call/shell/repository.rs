@@ -39,7 +39,7 @@ impl Walker<'_> {
             }
         }
         for _ in 0..DEEPEST {
-            let is_folder = |name: &str| (self.scene.folder)(&path::join(&at, name)) == Some(true);
+            let is_folder = |name: &str| self.is_folder(&path::join(&at, name)) == Some(true);
             if is_folder(".git") {
                 // Such a file in a main repository sends git elsewhere for its settings.
                 let common = Word::known(path::join(&at, ".git/commondir"), Span::default());

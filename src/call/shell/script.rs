@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::dialect::Dialect;
 use super::env::{Env, Function, Value, Var};
 use super::parse::{self, DEEPEST};
+use super::placed::Placed;
 use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
@@ -140,6 +141,8 @@ pub(super) struct Walker<'s> {
     pub reads: bool,
     /// Where the line has moved something.
     pub moved: BTreeSet<String>,
+    /// What the line has put where.
+    pub placed: Placed,
     /// Inside a command substitution, whose output is kept.
     pub substituted: usize,
     /// Aliases being expanded.
@@ -189,6 +192,7 @@ impl<'s> Walker<'s> {
             told: Vec::new(),
             reads: false,
             moved: BTreeSet::new(),
+            placed: Placed::default(),
             substituted: 0,
             aliasing: Vec::new(),
             guarded: 0,

@@ -3,6 +3,7 @@
 //! In: a path access. Out: where it lies, and how protected files and path rules fit it. What they mean for an access
 //! is said in `touched.rs`.
 
+use super::touched::reads_all;
 use super::{Judge, stance};
 use crate::call::access::{Mode, PathAccess, Reach, Touches};
 use crate::call::word::Piece;
@@ -31,7 +32,7 @@ impl<'a> Judge<'a> {
     /// The place of a path of the call.
     pub(super) fn place(&mut self, path: &'a PathAccess) -> Rc<Place> {
         // What lies below depends on who looks.
-        if path.reach != Reach::Itself || path.path.listed().is_some() {
+        if path.reach != Reach::Itself || path.like.is_some() || path.path.listed().is_some() {
             return Rc::new(self.looked_up(path));
         }
         let cwd = path.cwd.as_deref();
@@ -77,6 +78,9 @@ impl<'a> Judge<'a> {
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
                 Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
+                fit if fit == Fit::MayPattern && reads_all(path) => self
+                    .lists(&set.paths, path, Fit::Must)
+                    .map_or((fit, None), |found| (Fit::Must, Some(found))),
                 fit => self
                     .below(&set.paths, path, located)
                     .map_or((fit, None), |(below, found)| (fit.max(below), found)),
@@ -105,6 +109,11 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, fit) => fit,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
                 (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => continue,
+                (Stance::Tightens, Fit::MayPattern)
+                    if reads_all(path) && self.lists(own, path, Fit::Must).is_some() =>
+                {
+                    Fit::Must
+                }
                 (Stance::Tightens, fit) => self
                     .below(own, path, located)
                     .map_or(fit, |(below, _)| fit.max(below)),

@@ -41,7 +41,9 @@ impl<'p> Names<'p> {
         };
         let ends = ends(end)?;
         let (folder, start) = folder.split_at(folder.rfind('/').map_or(0, |slash| slash + 1));
-        (!ends.iter().any(|end| end.contains('/'))).then_some(Self {
+        // `/.env`: of all names that end so, those that are it.
+        let nested = |end: &Cow<'_, str>| end.rfind('/').is_some_and(|slash| slash > 0);
+        (!ends.iter().any(nested)).then_some(Self {
             folder,
             start,
             listed,
@@ -55,6 +57,20 @@ impl<'p> Names<'p> {
         Located::locate(&folder, path.cwd.as_deref(), Reach::Itself, frame)
     }
 
+    /// The names, in words.
+    fn told(&self) -> String {
+        let folder = match self.folder.trim_end_matches('/') {
+            "" => ".",
+            folder => folder,
+        };
+        let end = match self.ends.as_slice() {
+            [end] if end.starts_with('/') => format!(" called `{}`", end.trim_start_matches('/')),
+            [end] if !end.is_empty() => format!(" whose name ends in `{end}`"),
+            _ => String::new(),
+        };
+        format!("a file below `{folder}`{end}")
+    }
+
     fn skips(&self) -> Skips {
         Skips {
             hidden: self.listed.shown,
@@ -63,6 +79,11 @@ impl<'p> Names<'p> {
             links: self.listed.links == Links::None,
         }
     }
+}
+
+/// Whether each of the names is read that a program would print.
+pub(super) fn reads_all(path: &PathAccess) -> bool {
+    path.path.listed().is_some_and(|listed| listed.all)
 }
 
 /// The texts that pieces stand for, of which some are one letter of several; none where they may be anything.
@@ -211,8 +232,12 @@ impl<'a> Judge<'a> {
                 |why| format!("`{shown}` is protected: {why}"),
             );
             if forced {
+                let listed = Names::of(path).map(|names| names.told());
                 let may = match path.path.text() {
                     Some(text) => format!("something below `{text}` may be a protected file"),
+                    None if listed.is_some() => {
+                        format!("{} may be a protected file", listed.unwrap_or_default())
+                    }
                     None => format!("`{}` may stand for a protected file", path.path.shown()),
                 };
                 text = match &set.reason {
@@ -296,7 +321,12 @@ impl<'a> Judge<'a> {
         if hidden && unseen.is_none() {
             return None;
         }
-        let Some(listing) = self.listing(located, self.skips(path, hidden)) else {
+        let skips = self.skips(path, hidden);
+        let listing = match &path.like {
+            Some(folder) => self.listing_like(located, folder, skips),
+            None => self.listing(located, skips),
+        };
+        let Some(listing) = listing else {
             return unseen;
         };
         let owner = match path.cover {
@@ -322,12 +352,17 @@ impl<'a> Judge<'a> {
         }
         let folder = names.folder(path, self.frame);
         let listing = self.listing(&folder, names.skips());
-        let Some(listing) = listing.filter(|found| found.complete) else {
-            return false;
-        };
+        listing.is_some_and(|found| found.complete)
+            && self.lists(own, path, Fit::MayUnknown).is_none()
+    }
+
+    /// A name among those that a program prints that fits the patterns well enough.
+    pub(super) fn lists(&self, own: &Paths, path: &PathAccess, enough: Fit) -> Option<String> {
+        let names = Names::of(path)?;
+        let folder = names.folder(path, self.frame);
+        let listing = self.listing(&folder, names.skips())?;
         let start = format!("{}/{}", folder.real().trim_end_matches('/'), names.start);
-        self.find_below(own, &listing, (&start, &names.ends), Fit::MayUnknown)
-            .is_none()
+        self.find_below(own, &listing, (&start, &names.ends), enough)
     }
 
     /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and
@@ -459,6 +494,35 @@ impl<'a> Judge<'a> {
                     Rc::new(listing)
                 }),
         ))
+    }
+
+    /// What lies below a folder, as it will below another.
+    fn listing_like(&self, located: &Located, folder: &str, skips: Skips) -> Option<Rc<Listing>> {
+        let word = Word::known(folder, crate::source::Span::default());
+        let from = Located::locate(&word, None, Reach::Itself, self.frame);
+        let found = self.listing(&from, skips).filter(|_| located.known)?;
+        let (old, new) = (from.real(), located.real().trim_end_matches('/'));
+        // No folder has a name with a NUL.
+        let key = (format!("{new}\0{old}"), skips);
+        if let Some(known) = self.listings.borrow().get(&key) {
+            return Some(Rc::clone(known));
+        }
+        let rest = |path: &str| {
+            path.get(old.trim_end_matches('/').len()..)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let paths = found
+            .paths
+            .iter()
+            .map(|(path, entry)| (format!("{new}{}", rest(path)), *entry));
+        let listing = Rc::new(Listing {
+            paths: paths.collect(),
+            links: Vec::new(),
+            complete: found.complete,
+        });
+        self.listings.borrow_mut().insert(key, Rc::clone(&listing));
+        Some(listing)
     }
 
     /// The first entry of a listing that counts and fits well enough. The listing starts at a real path, so only a link among its

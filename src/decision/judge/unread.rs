@@ -135,6 +135,7 @@ impl Judge<'_> {
             reach: Reach::Itself,
             cover: Cover::Tool,
             touches: Touches::Perhaps,
+            like: None,
         };
         let mut located = Located::of(&path, frame);
         for mode in [Mode::Read, Mode::Write] {

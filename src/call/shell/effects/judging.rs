@@ -9,7 +9,7 @@ use super::{Effect, Escalation, Opt, Outcome, Role, Starts, Stdin, What};
 use super::{spellings, starting};
 use crate::call::access::{Mode, Reach, Trigger};
 use crate::call::programs::{
-    self, Does, Entry, Kind, List, Set, Signature, Slot, Start, Style, Takes, Text,
+    self, Does, Entry, Kind, Linked, List, Set, Signature, Slot, Start, Style, Takes, Text,
 };
 use crate::call::shell::numbers::is_number;
 use crate::call::word::{Piece, Word};
@@ -211,6 +211,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         escalations,
         mut starts,
         gitignore,
+        copies,
         ..
     } = judge;
     effects.sort_by_key(|(at, _)| *at);
@@ -241,6 +242,15 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.gitignore = gitignore;
     out.lands = any(|entry| entry.lands);
     out.compares = any(|entry| entry.compares);
+    out.links = match () {
+        () if reading.sets(Set::Symlinks) => Some(Linked::Symbolic),
+        () if reading.sets(Set::Hardlinks) || any(|entry| entry.links) => Some(Linked::Hard),
+        () => None,
+    };
+    out.keeps = reading.sets(Set::Keeps);
+    out.backs_up = reading.sets(Set::Backups);
+    out.copies = copies;
+    out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
     if !reading.sets(Set::Renamed) {

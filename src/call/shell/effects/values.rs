@@ -36,6 +36,8 @@ pub(super) struct Judge<'w> {
     pub starts: Vec<(usize, Starts)>,
     /// Globs of files that are read, whatever else is left out.
     pub wanted: Vec<(usize, Word)>,
+    /// How copies of what is replaced are called, and whether that stands before the name.
+    pub copies: Vec<(Word, bool)>,
     /// Paths among the operands are git's own patterns.
     pub pathspecs: bool,
     /// It leaves out what git ignores.
@@ -56,6 +58,7 @@ impl<'w> Judge<'w> {
             escalations: Vec::new(),
             starts: Vec::new(),
             wanted: Vec::new(),
+            copies: Vec::new(),
             pathspecs: false,
             gitignore: false,
         }
@@ -162,7 +165,11 @@ impl<'w> Judge<'w> {
             Kind::Read => path(self, Mode::Read, self.reach(false, true)),
             Kind::ReadBelow => path(self, Mode::Read, self.reach(true, true)),
             Kind::ReadShown => path(self, Mode::Read, self.reach(true, false)),
-            Kind::Backup => {
+            Kind::Backup | Kind::BackupPrefix => {
+                if !word.pieces.is_empty() {
+                    self.copies
+                        .push((word.clone(), slot.kind == Kind::BackupPrefix));
+                }
                 if word.text().is_some_and(|text| !text.contains(['/', '*'])) {
                     return;
                 }
@@ -193,6 +200,11 @@ impl<'w> Judge<'w> {
                 );
             }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
+            Kind::WriteStart => {
+                let start = self.placed(word);
+                let names = Word::of(start.pieces.iter().cloned().chain([Piece::Star]), word.span);
+                self.path(&names, at, named, Mode::Write, Reach::Itself, true);
+            }
             Kind::WriteBelow => path(self, Mode::Write, self.reach(true, true)),
             Kind::WriteInto => path(self, Mode::Write, Reach::SomethingBelow),
             Kind::Both | Kind::BothBelow if self.pathspecs => {
@@ -329,17 +341,20 @@ impl<'w> Judge<'w> {
             }
             Kind::Item => self.item(word, at, naming),
             Kind::Wanted => self.wanted.push((at, word.clone())),
-            Kind::Response | Kind::ResponseBelow => match word.prefix().starts_with('@') {
-                true => {
-                    self.escalate("takes its options from a file", naming);
-                    let file = self.placed(&cut(word, 1));
-                    self.path(&file, at, None, Mode::Read, Reach::Itself, true);
+            Kind::Response | Kind::ResponseBelow | Kind::ResponseText => {
+                match word.prefix().starts_with('@') {
+                    true => {
+                        self.escalate("takes its options from a file", naming);
+                        let file = self.placed(&cut(word, 1));
+                        self.path(&file, at, None, Mode::Read, Reach::Itself, true);
+                    }
+                    false if slot.kind == Kind::ResponseText => {}
+                    false => {
+                        let below = slot.kind == Kind::ResponseBelow;
+                        path(self, Mode::Read, self.reach(below, true));
+                    }
                 }
-                false => {
-                    let below = slot.kind == Kind::ResponseBelow;
-                    path(self, Mode::Read, self.reach(below, true));
-                }
-            },
+            }
             Kind::Assign => self.assign(word, naming),
             Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
@@ -416,16 +431,7 @@ impl<'w> Judge<'w> {
                 false => std::slice::from_ref(&here),
             };
             for folder in folders {
-                let mut pieces = folder.pieces.clone();
-                pieces.push(Piece::Text("/".to_owned()));
-                pieces.push(Piece::Below(Listed {
-                    by: "rg",
-                    links: Links::None,
-                    ..Listed::default()
-                }));
-                for end in ends(name) {
-                    let end = (!end.is_empty()).then_some(Piece::Text(end));
-                    let files = Word::of(pieces.iter().cloned().chain(end), glob.span);
+                for files in asked_for(folder, name) {
                     self.path(&files, *at, None, Mode::Read, Reach::Itself, true);
                 }
             }
@@ -1105,6 +1111,44 @@ pub fn ends(glob: &str) -> Vec<String> {
         true => any(),
         false => alternatives.iter().map(|it| format!("{end}{it}")).collect(),
     }
+}
+
+/// The files below a folder that a search reads for a glob without a slash: one name, or all that end so.
+pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
+    let own = || folder.pieces.iter().cloned();
+    let slash = || Piece::Text("/".to_owned());
+    let wild = |text: &str| text.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let below = |all: bool| {
+        Piece::Below(Listed {
+            by: "rg",
+            links: Links::None,
+            all,
+            ..Listed::default()
+        })
+    };
+    if !wild(glob) && !glob.is_empty() {
+        let name = Piece::Text(format!("/{glob}"));
+        let here = Word::of(own().chain([name.clone()]), folder.span);
+        return vec![
+            here,
+            Word::of(own().chain([slash(), below(false), name]), folder.span),
+        ];
+    }
+    // Nothing but `*` before the end: each of these names is read.
+    let all = glob.starts_with('*')
+        && !wild(
+            glob.trim_start_matches('*')
+                .split('{')
+                .next()
+                .unwrap_or_default(),
+        );
+    let named = |end: String| {
+        Word::of(
+            own().chain([slash(), below(all), Piece::Text(end)]),
+            folder.span,
+        )
+    };
+    ends(glob).into_iter().map(named).collect()
 }
 
 /// Whether who takes such a value may fetch it, where it is a URL.
