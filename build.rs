@@ -586,8 +586,8 @@ impl Pools {
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
                 "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
-                | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens"
-                | "symlinks" | "hardlinks" | "keeps" | "backups" => {
+                | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens" | "waits"
+                | "given" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),

@@ -5,6 +5,8 @@
 use super::{Stop, output, trust};
 use crate::finding::Finding;
 use crate::matcher::Matcher;
+use crate::policy::patterns::{self, PathPattern};
+use crate::policy::rule::{Judges, Verdict};
 use crate::policy::{self, File, LayerKind, Policy, Reading, Root, Trust};
 use crate::presets;
 use crate::source::{self, Format, Source, Span};
@@ -179,7 +181,46 @@ pub fn load_with(roots: Vec<Root>, reading: &Reading<'_>) -> Result<Policy, Vec<
             }
         }
     };
-    policy::load_with(roots, &loader, reading)
+    policy::load_with(roots, &loader, reading).map(guarded)
+}
+
+/// The rule that keeps an agent's hands off its policy; it knows the names that policies have, not what they extend.
+const GUARD: &str = "acl-policy";
+
+/// The policy, whose files that others extend are as much the user's to change as those are.
+fn guarded(mut policy: Policy) -> Policy {
+    let current = std::env::current_dir().unwrap_or_default();
+    let layers = policy.layers.iter();
+    let extended = layers.flat_map(|layer| layer.files.iter().skip(1));
+    let names = extended.map(|file| file.source.name.as_str());
+    let paths = names.filter(|name| !name.starts_with("acl:")).map(|name| {
+        let path = normal(&current.join(name));
+        let plain = path
+            .to_string_lossy()
+            .chars()
+            .fold(String::new(), |mut text, c| {
+                if "*?[]{}\\!".contains(c) {
+                    text.push('\\');
+                }
+                text.push(c);
+                text
+            });
+        patterns::paths(&plain).unwrap_or_default()
+    });
+    let paths: Vec<PathPattern> = paths.flatten().collect();
+    if paths.is_empty() {
+        return policy;
+    }
+    let layers = policy.layers.iter_mut();
+    let rules = layers
+        .flat_map(|layer| &mut layer.files)
+        .flat_map(|file| &mut file.rules);
+    for rule in rules.filter(|rule| rule.id.as_deref() == Some(GUARD)) {
+        if let (Judges::Paths(own), Verdict::Deny) = (&mut rule.judges, rule.action) {
+            own.patterns.extend(paths.iter().cloned());
+        }
+    }
+    policy
 }
 
 /// A root file, read.

@@ -94,6 +94,9 @@ pub fn run(options: &Options) -> Answer {
         replay.log(log)?;
     }
     replay.progress.clear();
+    for row in replay.rows.iter().filter(|row| row.then == Then::Refused) {
+        replay.asks.refuse(row.call);
+    }
     let suggestions = match options.suggest {
         true => Some(suggest::suggest(
             &replay.asks,

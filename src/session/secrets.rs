@@ -261,10 +261,13 @@ impl<'t> Scan<'t> {
         }
         self.at += end;
         let option = word.starts_with('-');
-        if option && PAIRS.contains(&word) && after.starts_with([' ', '=']) {
-            self.at += 1;
+        if let Some(attached) = pair(word, after) {
+            self.at += usize::from(!attached);
             let value = self.value(false);
-            let name = self.rest().get(..value).and_then(|value| value.find(':'));
+            let text = self.rest().get(..value).unwrap_or_default();
+            let name = text
+                .find(':')
+                .filter(|at| text.get(*at..).is_some_and(|url| !url.starts_with("://")));
             if let Some(name) = name {
                 self.at += name + 1;
                 self.mask(value - name - 1);
@@ -279,7 +282,12 @@ impl<'t> Scan<'t> {
             .any(|header| header.eq_ignore_ascii_case(word));
         if let Some(sign) = assigned(after) {
             self.at += sign;
-            let value = self.value(header);
+            if after.get(..sign).is_some_and(|sign| sign.contains('\n')) {
+                self.quote = None;
+            }
+            let (head, block) = block(self.rest());
+            self.at += head;
+            let value = if head > 0 { block } else { self.value(header) };
             self.mask(value);
         } else if option && after.starts_with([' ', '\t']) {
             self.at += after.len() - after.trim_start_matches([' ', '\t']).len();
@@ -310,6 +318,8 @@ impl<'t> Scan<'t> {
             let blanks = after.len() - after.trim_start_matches([' ', '\t']).len();
             if behind != Some("*") {
                 *met += 1;
+            } else if after.starts_with('=') && next.starts_with('-') {
+                return Some(word.len() + 1);
             } else if blanks > 0 && !after.trim_start_matches([' ', '\t']).starts_with('-') {
                 return Some(word.len() + blanks);
             }
@@ -325,16 +335,25 @@ impl<'t> Scan<'t> {
             self.at += end;
             return;
         }
-        let head = line.rfind("-----").map_or(end, |at| (at + 5).max(end));
+        // Its line break may be written `\\n`, and then its end stands in the same line.
+        let named = line.find("PRIVATE KEY").unwrap_or_default();
+        let dashes = line.get(named..).and_then(|behind| behind.find("-----"));
+        let head = dashes.map_or(end, |at| (named + at + 5).max(end));
         self.at += head;
         let body = rest.get(head..).unwrap_or_default();
         let body = body.find("-----END").unwrap_or(body.len());
         self.mask(body);
     }
 
-    /// `user:secret@` of a URL.
+    /// `user:secret@` of a URL; on the web a name alone is a token.
     fn authority(&mut self) {
         let rest = self.rest();
+        let before = self.text.get(..self.at).unwrap_or_default();
+        let web = ["http://", "https://"].iter().any(|scheme| {
+            let from = before.len().checked_sub(scheme.len());
+            from.and_then(|at| before.get(at..))
+                .is_some_and(|own| own.eq_ignore_ascii_case(scheme))
+        });
         let end = rest
             .find(|c: char| c.is_whitespace() || "/?#'\"`<>\\".contains(c))
             .unwrap_or(rest.len());
@@ -342,9 +361,15 @@ impl<'t> Scan<'t> {
         let Some((user, _)) = authority.rsplit_once('@') else {
             return;
         };
-        if let Some((name, secret)) = user.split_once(':') {
-            self.at += name.len() + 1;
-            self.mask(secret.len());
+        match user.split_once(':') {
+            None | Some((_, "" | "x-oauth-basic")) if web => {
+                self.mask(user.find(':').unwrap_or(user.len()));
+            }
+            None => {}
+            Some((name, secret)) => {
+                self.at += name.len() + 1;
+                self.mask(secret.len());
+            }
         }
     }
 
@@ -393,10 +418,56 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// Whether an option takes `user:secret`, and then whether that is attached to it: `-uME:x`, `-su ME:x`, `--user=ME:x`.
+fn pair(word: &str, after: &str) -> Option<bool> {
+    let apart = after.starts_with([' ', '=']);
+    if PAIRS.contains(&word) && apart {
+        return Some(false);
+    }
+    let letters = word.strip_prefix('-').filter(|own| !own.starts_with('-'))?;
+    let short = |pair: &&&str| pair.len() == 2;
+    PAIRS.iter().filter(short).find_map(|pair| {
+        let letter = pair.get(1..)?;
+        let clustered = letters.ends_with(letter) && letters.len() < 6 && after.starts_with(' ');
+        let attached = letters.starts_with(letter) && after.starts_with(':');
+        (clustered || attached).then_some(attached)
+    })
+}
+
+/// A block of YAML, `|` and the lines below: how far off its first line is, and how long it is.
+fn block(rest: &str) -> (usize, usize) {
+    let none = (0, 0);
+    let Some((mark, lines)) = rest
+        .strip_prefix(['|', '>'])
+        .and_then(|rest| rest.split_once('\n'))
+    else {
+        return none;
+    };
+    if !mark.trim_end().chars().all(|c| "+-123456789".contains(c)) {
+        return none;
+    }
+    let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let first = depth(lines);
+    let mut length = 0;
+    for line in lines.split_inclusive('\n') {
+        if first == 0 || !line.trim().is_empty() && depth(line) < first {
+            break;
+        }
+        length += line.len();
+    }
+    let length = lines.get(..length).unwrap_or_default().trim_end().len();
+    (mark.len() + 2, length)
+}
+
 /// How long the sign of an assignment is, with what stands around it: `=`, `: `, `": `, ` => `.
 fn assigned(after: &str) -> Option<usize> {
     let rest = after.trim_start_matches('\\');
-    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+    let quoted = rest.strip_prefix(['"', '\'']);
+    // In JSON the value may stand in the next line.
+    if let Some(value) = quoted.and_then(|rest| rest.trim_start().strip_prefix(':')) {
+        return Some(after.len() - value.trim_start().len());
+    }
+    let rest = quoted.unwrap_or(rest);
     if let Some(value) = rest
         .strip_prefix('=')
         .filter(|value| !value.starts_with(['=', '~', '>']))
@@ -441,6 +512,7 @@ mod tests {
         let args = json!({
             "command": "x --token a", "apiKey": "k", "nested": [{"password": 7, "max_tokens": 5}],
             "argv": ["x", "--token", "a", "--verbose", "b"], "secret": null, "token": {"value": "x"},
+            "secret_value": {"v": "x"},
         });
         let (args, count) = Secrets::with(&[])
             .unwrap()
@@ -450,9 +522,10 @@ mod tests {
             json!({
                 "command": "x --token ***", "apiKey": "***", "nested": [{"password": "***", "max_tokens": 5}],
                 "argv": ["x", "--token", "***", "--verbose", "b"], "secret": null, "token": "***",
+                "secret_value": "***",
             })
         );
-        assert_eq!(count, 5);
+        assert_eq!(count, 6);
     }
 
     #[test]

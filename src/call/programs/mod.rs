@@ -451,8 +451,12 @@ pub enum Set {
     Keeps,
     /// It keeps what it replaces under another name (`cp -b`).
     Backups,
-    /// It goes on with what is typed into it (`python -i`).
+    /// It goes on with what is typed into it (`python -i`, `git add -p`).
     Opens,
+    /// It does so unless it has what it would ask for (`git tag -a`).
+    Waits,
+    /// It has that (`git commit -m`).
+    Given,
     /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
     Stop,
     /// What follows are operands.

@@ -6,8 +6,9 @@
 use super::super::given::Files;
 use super::super::{Stop, policies};
 use crate::call::Call;
-use crate::call::access::{Access, Cover, Kind, Mode};
+use crate::call::access::{Access, Cover, Kind, Mode, Role};
 use crate::call::programs::{self, Does, Start};
+use crate::call::shell;
 use crate::decision::{Basis, Decision, Judged, decide};
 use crate::language::{Way, changed};
 use crate::lint::{self, Levels};
@@ -73,6 +74,8 @@ struct Ask {
     calls: Vec<Call>,
     /// None: no rule that is suggested would spare the question.
     needs: Option<Vec<Need>>,
+    /// A person said no to it: that is an answer, not a question to spare.
+    refused: bool,
 }
 
 /// The calls that are asked about.
@@ -118,6 +121,7 @@ impl Asks {
             subject: call.args.object().map(subject).unwrap_or_default(),
             needs: needs.map(|needs| needs.into_iter().flatten().collect()),
             calls,
+            refused: false,
         };
         self.0.insert(number, ask);
     }
@@ -126,6 +130,13 @@ impl Asks {
     pub fn again(&mut self, number: usize) {
         if let Some(ask) = self.0.get_mut(&number) {
             ask.count += 1;
+        }
+    }
+
+    /// A person refused it.
+    pub fn refuse(&mut self, number: usize) {
+        if let Some(ask) = self.0.get_mut(&number) {
+            ask.refused = true;
         }
     }
 
@@ -356,12 +367,15 @@ pub fn suggest(
     most: usize,
 ) -> Result<Vec<Suggestion>, Stop> {
     let lacking = asks.0.values().filter_map(|ask| {
-        let needs = ask.needs.clone()?;
+        let needs = ask.needs.clone().filter(|_| !ask.refused)?;
         Some(Open { ask, needs })
     });
     let mut open: Vec<Open<'_>> = lacking.collect();
     open.sort_by_key(|own| std::cmp::Reverse(own.ask.count));
     open.truncate(CALLS);
+    let mut refused: Vec<&Ask> = asks.0.values().filter(|ask| ask.refused).collect();
+    refused.sort_by_key(|ask| std::cmp::Reverse(ask.count));
+    refused.truncate(CALLS);
     let mut chosen: Vec<Rule> = Vec::new();
     let mut vain = 0;
     let mut out: Vec<Suggestion> = Vec::new();
@@ -381,14 +395,19 @@ pub fn suggest(
         let passes = |needs: &Option<Vec<Need>>| needs.as_ref().is_some_and(Vec::is_empty);
         let spared = open.iter().zip(&after).filter(|(_, needs)| passes(needs));
         let spared: Vec<&Ask> = spared.map(|(own, _)| own.ask).collect();
-        let beware = beware(&new, &rules).filter(|_| !spared.is_empty());
+        let lets_pass = |ask: &&&Ask| {
+            let mut calls = ask.calls.iter();
+            calls.all(|call| decide(&new, call, &super::view(call, files)).action == Verdict::Allow)
+        };
+        let refused = refused.iter().any(|ask| lets_pass(&ask));
+        let beware = beware(&new, &rules).filter(|_| !spared.is_empty() && !refused);
         let Some(beware) = beware else {
             vain += 1;
             open.retain_mut(|own| own.strip(&rules));
             continue;
         };
         let before: Vec<Rule> = chosen.iter().cloned().chain(exactly(&spared)).collect();
-        let (besides, proved) = besides(&under(&before, roots)?, &new, &spared);
+        let (besides, proved) = besides(&under(&before, roots)?, &new, &rules, &spared);
         out.push(Suggestion {
             spares: spared.iter().map(|ask| ask.count).sum(),
             besides,
@@ -497,7 +516,12 @@ fn written(rules: &[Rule]) -> String {
 }
 
 /// A call that only the new policy lets through, and whether there being none is proved.
-fn besides(old: &Matcher, new: &Matcher, spared: &[&Ask]) -> (Option<String>, bool) {
+fn besides(
+    old: &Matcher,
+    new: &Matcher,
+    rules: &[Rule],
+    spared: &[&Ask],
+) -> (Option<String>, bool) {
     let changes = changed(old, new);
     let ways = || changes.iter().map(|change| &change.fate.loosened);
     let shown = ways().filter_map(|way| match way {
@@ -505,10 +529,46 @@ fn besides(old: &Matcher, new: &Matcher, spared: &[&Ask]) -> (Option<String>, bo
         Way::No | Way::Unknown => None,
     });
     let shown: Vec<String> = shown.collect();
-    // The very line that was asked about says nothing new.
-    let new = |call: &&String| spared.iter().all(|ask| ask.subject != **call);
-    let shown = shown.iter().find(new).or(shown.first()).cloned();
-    (shown, ways().all(|way| !matches!(way, Way::Unknown)))
+    // The very line that was asked about says nothing new, nor do the words of the rule.
+    let says = |call: &&String| {
+        spared.iter().all(|ask| ask.subject != **call)
+            && rules
+                .iter()
+                .all(|rule| rule.text.trim_end_matches(" *") != call.as_str())
+    };
+    let told = shown.iter().find(says).cloned();
+    let more = || further(old, new, rules, spared);
+    let told = match shown.is_empty() {
+        true => None,
+        false => told.or_else(more).or(shown.into_iter().next()),
+    };
+    (told, ways().all(|way| !matches!(way, Way::Unknown)))
+}
+
+/// What may stand behind the words of a rule, the worst first.
+const BEHIND: &[&str] = &["-rf .", "--force x", "-f x", "src", "x"];
+
+/// A call that a rule lets through with more than its own words.
+fn further(old: &Matcher, new: &Matcher, rules: &[Rule], spared: &[&Ask]) -> Option<String> {
+    let call = spared.first()?.calls.first()?;
+    let passes = |matcher: &Matcher, line: &str| {
+        let call = Call {
+            args: crate::call::Args::from(json!({ "command": line })),
+            ..call.clone()
+        };
+        decide(matcher, &call, &crate::call::files::FileView::None).action == Verdict::Allow
+    };
+    rules.iter().find_map(|rule| match rule.list {
+        List::Tools => Some(format!("{} with any arguments", rule.text)),
+        List::Commands if !rule.exact => {
+            let words = rule.text.trim_end_matches(" *");
+            let lines = BEHIND.iter().map(|more| format!("{words} {more}"));
+            lines
+                .into_iter()
+                .find(|line| passes(new, line) && !passes(old, line))
+        }
+        _ => None,
+    })
 }
 
 /// Lints about allow rules that let through more than they seem to: what one of them says is told, and what the other is
@@ -531,45 +591,76 @@ fn beware(matcher: &Matcher, rules: &[Rule]) -> Option<Vec<String>> {
         }
     }
     let commands = rules.iter().filter(|rule| rule.list == List::Commands);
-    said.extend(commands.filter_map(|rule| rewritable(&rule.text)));
+    said.extend(commands.filter_map(|rule| doubtful(&rule.text)));
     Some(said)
 }
 
-/// Programs that print the environment, with what secrets are in it.
-const PRINT: &[&str] = &["env", "printenv"];
+const REWRITABLE: &str = "runs what files of the project say, which the agent can rewrite";
 
-/// What a rule lets run that the agent can write anew before it runs.
-fn rewritable(text: &str) -> Option<String> {
-    let mut words = text.split(' ');
-    let first = words.next()?;
-    if PRINT.contains(&first) {
-        return Some(format!(
-            "`{text}` prints the environment, and the secrets in it"
-        ));
+/// Commands of which a rule is to be told apart from what their words seem to say.
+const DOUBTFUL: &[(&str, &str)] = &[
+    ("env", "prints the environment, and the secrets in it"),
+    ("printenv", "prints the environment, and the secrets in it"),
+    ("ln", LINKS),
+    ("link", LINKS),
+    ("cp -s", LINKS),
+    ("cp -l", LINKS),
+    (
+        "git config",
+        "sets what git runs, or where it connects to, at its next commands",
+    ),
+    (
+        "acl check --fix",
+        "rewrites the policy that judges the agent",
+    ),
+    ("docker compose", REWRITABLE),
+    ("docker-compose", REWRITABLE),
+    ("podman compose", REWRITABLE),
+];
+
+const LINKS: &str =
+    "makes a link: what is written to it later is written where it leads, a policy too";
+
+/// What is to be said of what a rule lets run: what the agent can write anew before it runs, and what lasts.
+fn doubtful(text: &str) -> Option<String> {
+    let scene = shell::Scene {
+        cwd: Some("/workspace".to_owned()),
+        ..shell::Scene::default()
+    };
+    let accesses = shell::accesses(text, &scene);
+    let command = accesses.iter().find_map(|access| match &access.kind {
+        Kind::Command(command) => Some(command),
+        _ => None,
+    })?;
+    let words = |role: Role| {
+        let own = command.words.iter().zip(&command.roles);
+        own.filter(move |(_, own)| **own == role)
+            .filter_map(|(word, _)| word.text())
+    };
+    let begins = |(start, _): &&(&str, &str)| {
+        let rest = text.strip_prefix(start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    if let Some((_, why)) = DOUBTFUL.iter().find(begins) {
+        return Some(format!("`{text}` {why}"));
     }
+    let first = text.split(' ').next()?;
     if first.contains('/') && !first.starts_with('/') {
         return Some(format!("`{first}` is a file that the agent can rewrite"));
     }
     let mut entry = programs::find(first)?.entry.as_entry();
     let mut does = entry.does;
-    let mut file = None;
-    for word in words {
-        match entry.sub(word) {
-            Some(sub) => {
-                entry = sub;
-                does = entry.does.or(does);
-            }
-            None if word.starts_with('-') => {}
-            None => file = file.or(Some(word)),
-        }
+    for sub in words(Role::Subcommand).filter_map(|word| entry.sub(word)) {
+        entry = sub;
+        does = entry.does.or(does);
     }
-    match (entry.starts, file, does) {
-        (Start::Shell | Start::Code | Start::Source, Some(file), _) => {
-            Some(format!("`{file}` is a file that the agent can rewrite"))
+    let file = words(Role::Operand).next();
+    match (entry.starts, does) {
+        (Start::Shell | Start::Code | Start::Source, _) => {
+            file.map(|file| format!("`{file}` is a file that the agent can rewrite"))
         }
-        (_, _, Some(Does::Runs)) => Some(format!(
-            "`{text}` runs what files of the project say, which the agent can rewrite"
-        )),
+        _ if entry.interactive => Some(format!("`{text}` waits for what is typed into it")),
+        (_, Some(Does::Runs)) => Some(format!("`{text}` {REWRITABLE}")),
         _ => None,
     }
 }

@@ -155,14 +155,16 @@ pub(super) fn open(
     let starts = starts
         .iter()
         .any(|start| !matches!(start, Starts::Opaque(_)));
-    let waits = entry.interactive && !fed && !starts && !reading.found.iter().any(given);
+    let waits = (entry.interactive || reading.sets(Set::Waits))
+        && !(fed || starts || reading.sets(Set::Given))
+        && !reading.found.iter().any(given);
     let asks = |found: &Found| {
         let text = found.value.as_ref().map(|value| value.word.shown());
         let kind = found.spec.slot.kind == Kind::Code;
         kind && text.is_some_and(|text| ASKS.iter().any(|name| text.contains(name)))
     };
     let asks = runs && !fed && reading.found.iter().any(asks);
-    let opens = runs && (bare || reading.sets(Set::Opens));
+    let opens = runs && bare || reading.sets(Set::Opens);
     !reading.sets(Set::Stop) && (opens || waits || asks)
 }
 
