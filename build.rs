@@ -456,9 +456,12 @@ impl Tables {
             ("PROMPT_VARIABLES", "prompts"),
             ("COMMAND_VARIABLES", "commands"),
         ] {
-            // By their first letter, so that a name is compared with few of them.
+            // By their first letter, or the last behind a `*`, so that a name is compared with few of them.
             let mut names = words(variables, key)?;
-            names.sort();
+            names.sort_by_key(|name| {
+                let star = name.starts_with('*').then(|| name.bytes().last());
+                (name.bytes().next(), star, name.clone())
+            });
             let list = self.pools.texts(&names);
             let _ = writeln!(code, "static {name}: List<Text> = {list};");
         }

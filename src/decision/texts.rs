@@ -9,6 +9,7 @@ use crate::call::word::{Piece, Word};
 use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// The built-in texts, by the names that `[messages]` uses.
 pub const DEFAULTS: &[(&str, &str)] = &[
@@ -97,23 +98,10 @@ pub fn for_model(matcher: &Matcher, decision: &Decision, tool: &str) -> String {
         (Verdict::Deny, Basis::Tier | Basis::Verdict) => "disabled",
         (Verdict::Deny, _) => "denied",
     };
-    let mut reasons: Vec<&str> = Vec::new();
-    for reason in &decision.reasons {
-        if !reasons.contains(&reason.text.as_str()) {
-            reasons.push(&reason.text);
-        }
-    }
-    let mut instead: Vec<&str> = Vec::new();
-    for text in decision
-        .reasons
-        .iter()
-        .filter_map(|reason| reason.instead.as_deref())
-    {
-        if !instead.contains(&text) {
-            instead.push(text);
-        }
-    }
-    let mut reason = reasons.join("; ");
+    let reasons = decision.reasons.iter().map(|reason| reason.text.as_str());
+    let instead = decision.reasons.iter();
+    let instead = each_once(instead.filter_map(|reason| reason.instead.as_deref()));
+    let mut reason = each_once(reasons).join("; ");
     if decision.basis == Basis::Mode
         && decision
             .reasons
@@ -130,6 +118,11 @@ pub fn for_model(matcher: &Matcher, decision: &Decision, tool: &str) -> String {
         reason.trim_end_matches('.'),
         instead.as_deref(),
     )
+}
+
+fn each_once<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+    let mut seen = HashSet::new();
+    texts.filter(|text| seen.insert(*text)).collect()
 }
 
 /// What an access is about, in a few words.

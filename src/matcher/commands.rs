@@ -16,7 +16,9 @@ use crate::policy::glob::{Fit, Glob, Token};
 use crate::policy::patterns::{CommandPattern, PathPattern, WordPattern};
 use crate::policy::rule::Commands;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// One word of the sequence that patterns are compared with: where it stands.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +106,7 @@ pub struct Fitted {
     /// The assignments that the pattern writes, before its program.
     pub assigned: Vec<String>,
     /// The first words that make the fit unsure, for the message.
-    pub unsure: Option<String>,
+    pub unsure: Option<Arc<str>>,
 }
 
 const NOTHING: Fitted = Fitted {
@@ -133,6 +135,7 @@ pub struct Spelled<'a> {
     command: &'a Command,
     sequences: Few<Vec<Item<'a>>>,
     paths: Cow<'a, [&'a PathAccess]>,
+    unsure: OnceCell<Option<Arc<str>>>,
 }
 
 impl<'a> Spelled<'a> {
@@ -155,7 +158,21 @@ impl<'a> Spelled<'a> {
             command: command(accesses, at)?,
             sequences: sequences(accesses, at),
             paths,
+            unsure: OnceCell::new(),
         })
+    }
+
+    /// Its words that cannot be computed, if there are any.
+    fn unsure(&self) -> Option<Arc<str>> {
+        let found = || {
+            let all = sequence(self.accesses, self.at, true, None);
+            let unsure = all.iter().filter(|item| item.word.text().is_none());
+            let shown: Vec<String> = unsure
+                .map(|item| format!("`{}`", item.word.shown()))
+                .collect();
+            (!shown.is_empty()).then(|| shown.join(", ").into())
+        };
+        self.unsure.get_or_init(found).clone()
     }
 }
 
@@ -192,7 +209,6 @@ pub fn fit_spelled(
     frame: &Frame<'_>,
 ) -> Fitted {
     let Spelled {
-        accesses,
         at,
         command,
         ref sequences,
@@ -200,14 +216,14 @@ pub fn fit_spelled(
     } = *spelled;
     let mut best = NOTHING;
     for sequence in sequences {
-        let program = sequence.first().and_then(|start| start.word.text());
-        let name = program.map(path::last);
-        // Most patterns of a rule name other programs.
+        let name = sequence.first().and_then(|start| start.word.text());
+        let name = name.map(|name| path::last(name).as_bytes());
+        // Most patterns of a rule name other programs, and their first letter tells.
         let named = |pattern: &&CommandPattern| {
             let own = pattern.words.first().and_then(WordPattern::literal);
-            let bare = own.filter(|_| pattern.path.is_empty());
+            let bare = own.filter(|_| pattern.path.is_empty()).map(str::as_bytes);
             name.zip(bare)
-                .is_none_or(|(name, own)| name.starts_with(own))
+                .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
         };
         for pattern in rule.patterns.iter().filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
@@ -249,12 +265,7 @@ pub fn fit_spelled(
         }
     }
     if best.fit.may() && best.fit != Fit::Must {
-        let unsure: Vec<String> = sequence(accesses, at, true, None)
-            .iter()
-            .filter(|item| item.word.text().is_none())
-            .map(|item| format!("`{}`", item.word.shown()))
-            .collect();
-        best.unsure = Some(unsure.join(", ")).filter(|words| !words.is_empty());
+        best.unsure = spelled.unsure();
     }
     best
 }

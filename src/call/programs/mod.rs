@@ -535,17 +535,22 @@ pub fn command_variable(name: &str) -> bool {
     listed(&COMMAND_VARIABLES, name)
 }
 
-/// Whether one of the patterns fits the name; they stand by their first letter, which most of them give away.
+/// Whether one of the patterns fits the name; they stand by their first letter, and by the last behind a `*`, which
+/// most of them give away.
 fn listed(patterns: &[Text], name: &str) -> bool {
-    let starting = |first: u8| {
-        let letter = |text: &Text| text.as_bytes().first().copied().unwrap_or_default();
-        let from = patterns.partition_point(|text| letter(text) < first);
-        let own = patterns.get(from..).unwrap_or_default();
-        own.iter().take_while(move |text| letter(text) == first)
+    let letters = |text: &[u8]| match text {
+        [b'*', .., last] => (Some(b'*'), Some(*last)),
+        _ => (text.first().copied(), None),
     };
-    let first = name.bytes().next().unwrap_or_default();
-    let mut near = starting(b'*').chain(starting(first));
-    near.any(|pattern| fits(pattern, name))
+    let near = |wanted: (Option<u8>, Option<u8>)| {
+        let from = patterns.partition_point(|text| letters(text.as_bytes()) < wanted);
+        let own = patterns.get(from..).unwrap_or_default();
+        own.iter()
+            .take_while(move |text| letters(text.as_bytes()) == wanted)
+            .any(|pattern| fits(pattern, name))
+    };
+    let (first, last) = (name.bytes().next(), name.bytes().last());
+    near((first, None)) || near((Some(b'*'), last)) || near((Some(b'*'), Some(b'*')))
 }
 
 /// Whether `name` fits `pattern`, where a `*` at either end, or one in the middle, stands for anything.

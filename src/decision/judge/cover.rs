@@ -36,11 +36,8 @@ impl Judge<'_> {
             if fitted.fit == Fit::No {
                 continue;
             }
-            let unsure = || {
-                let words = fitted.unsure.clone();
-                words.unwrap_or_else(|| "the command".into())
-            };
-            if let Some(lost) = self.out(rule, stance, fitted.fit, || may_be_else(&unsure())) {
+            let unsure = || fitted.unsure.as_deref().unwrap_or("the command");
+            if let Some(lost) = self.out(rule, stance, fitted.fit, || may_be_else(unsure())) {
                 matched.push(Matched {
                     rule,
                     fit: fitted.fit,
@@ -50,7 +47,8 @@ impl Judge<'_> {
             }
             if stance == Stance::Tightens {
                 if fitted.fit == Fit::MayUnknown && compiled.rule.action == Verdict::Deny {
-                    self.unresolved.add(at, What::Denied(&compiled.key), unsure);
+                    self.unresolved
+                        .add(at, What::Denied(&compiled.key), || unsure().to_owned());
                 }
                 matched.push(Matched {
                     rule,

@@ -312,6 +312,9 @@ impl<'a> Judge<'a> {
         path: &PathAccess,
         located: &Located,
     ) -> Option<(Fit, Option<String>)> {
+        if located.reach == Reach::Itself {
+            return None;
+        }
         let fit = paths::fit_below(own, located);
         let unseen = (fit != Fit::No).then_some((fit, None));
         let Reach::Below { hidden } = located.reach else {

@@ -4,6 +4,7 @@
 
 use crate::call::access::{PathAccess, Reach};
 use crate::decision::{Basis, Reason, texts};
+use crate::matcher::quick::HashMap;
 use crate::policy::rule::Verdict;
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ pub struct Unresolved<'a> {
     /// Only a fresh human decision will do.
     forced: bool,
     protected: BTreeSet<&'a str>,
-    denied: BTreeSet<&'a str>,
+    denied: HashMap<&'a str, ()>,
     outside: bool,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Unresolved<'a> {
                 self.protected.insert(name);
             }
             What::Denied(key) => {
-                self.denied.insert(key);
+                self.denied.insert(key, ());
             }
             What::Outside => self.outside = true,
         }
@@ -97,11 +98,12 @@ impl<'a> Unresolved<'a> {
             may.push("outside the workspace".into());
         }
         if !self.denied.is_empty() {
+            let denied = self.denied.keys().copied().collect();
             let verb = match self.denied.len() {
                 1 => "denies",
                 _ => "deny",
             };
-            may.push(format!("what {} {verb}", listed(&self.denied)));
+            may.push(format!("what {} {verb}", listed(&denied)));
         }
         let subjects: Vec<&str> = [&self.words, &self.folders]
             .into_iter()
