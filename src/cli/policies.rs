@@ -195,13 +195,16 @@ fn guarded(mut policy: Policy) -> Policy {
     let names = extended.map(|file| file.source.name.as_str());
     let paths = names.filter(|name| !name.starts_with("acl:")).map(|name| {
         let path = normal(&current.join(name));
-        let plain = path.to_string_lossy().chars().fold(String::new(), |mut text, c| {
-            if "*?[]{}\\!".contains(c) {
-                text.push('\\');
-            }
-            text.push(c);
-            text
-        });
+        let plain = path
+            .to_string_lossy()
+            .chars()
+            .fold(String::new(), |mut text, c| {
+                if "*?[]{}\\!".contains(c) {
+                    text.push('\\');
+                }
+                text.push(c);
+                text
+            });
         patterns::paths(&plain).unwrap_or_default()
     });
     let paths: Vec<PathPattern> = paths.flatten().collect();
@@ -209,7 +212,9 @@ fn guarded(mut policy: Policy) -> Policy {
         return policy;
     }
     let layers = policy.layers.iter_mut();
-    let rules = layers.flat_map(|layer| &mut layer.files).flat_map(|file| &mut file.rules);
+    let rules = layers
+        .flat_map(|layer| &mut layer.files)
+        .flat_map(|file| &mut file.rules);
     for rule in rules.filter(|rule| rule.id.as_deref() == Some(GUARD)) {
         if let (Judges::Paths(own), Verdict::Deny) = (&mut rule.judges, rule.action) {
             own.patterns.extend(paths.iter().cloned());

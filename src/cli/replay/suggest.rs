@@ -532,7 +532,9 @@ fn besides(
     // The very line that was asked about says nothing new, nor do the words of the rule.
     let says = |call: &&String| {
         spared.iter().all(|ask| ask.subject != **call)
-            && rules.iter().all(|rule| rule.text.trim_end_matches(" *") != call.as_str())
+            && rules
+                .iter()
+                .all(|rule| rule.text.trim_end_matches(" *") != call.as_str())
     };
     let told = shown.iter().find(says).cloned();
     let more = || further(old, new, rules, spared);
@@ -561,7 +563,9 @@ fn further(old: &Matcher, new: &Matcher, rules: &[Rule], spared: &[&Ask]) -> Opt
         List::Commands if !rule.exact => {
             let words = rule.text.trim_end_matches(" *");
             let lines = BEHIND.iter().map(|more| format!("{words} {more}"));
-            lines.into_iter().find(|line| passes(new, line) && !passes(old, line))
+            lines
+                .into_iter()
+                .find(|line| passes(new, line) && !passes(old, line))
         }
         _ => None,
     })
@@ -601,14 +605,21 @@ const DOUBTFUL: &[(&str, &str)] = &[
     ("link", LINKS),
     ("cp -s", LINKS),
     ("cp -l", LINKS),
-    ("git config", "sets what git runs, or where it connects to, at its next commands"),
-    ("acl check --fix", "rewrites the policy that judges the agent"),
+    (
+        "git config",
+        "sets what git runs, or where it connects to, at its next commands",
+    ),
+    (
+        "acl check --fix",
+        "rewrites the policy that judges the agent",
+    ),
     ("docker compose", REWRITABLE),
     ("docker-compose", REWRITABLE),
     ("podman compose", REWRITABLE),
 ];
 
-const LINKS: &str = "makes a link: what is written to it later is written where it leads, a policy too";
+const LINKS: &str =
+    "makes a link: what is written to it later is written where it leads, a policy too";
 
 /// What is to be said of what a rule lets run: what the agent can write anew before it runs, and what lasts.
 fn doubtful(text: &str) -> Option<String> {
@@ -623,7 +634,8 @@ fn doubtful(text: &str) -> Option<String> {
     })?;
     let words = |role: Role| {
         let own = command.words.iter().zip(&command.roles);
-        own.filter(move |(_, own)| **own == role).filter_map(|(word, _)| word.text())
+        own.filter(move |(_, own)| **own == role)
+            .filter_map(|(word, _)| word.text())
     };
     let begins = |(start, _): &&(&str, &str)| {
         let rest = text.strip_prefix(start);
