@@ -5,7 +5,7 @@
 //! hook, and the tool runs. So an allow is `{}`, and an ask is `{}` only where Codex itself asks people.
 
 use super::input::{Given, Prompts};
-use super::tools::{Means, Tool, tool};
+use super::tools::{Means, Tool, inner, tool};
 use super::{Answer, Asked, Heard, Reply, Sample, Settings, Terms};
 use crate::call::Mode;
 use crate::policy::rule::Verdict;
@@ -41,6 +41,7 @@ pub(super) static TERMS: Terms = Terms {
         signs: &[".codex"],
         project: ".codex/hooks.json",
         user: ".codex/hooks.json",
+        also: &[],
         entries: Some(
             r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "COMMAND", "timeout": 60}]}], "PermissionRequest": [{"hooks": [{"type": "command", "command": "COMMAND", "timeout": 60}]}]}}"#,
         ),
@@ -60,6 +61,16 @@ pub(super) static TOOLS: &[Tool] = &[
     ),
     tool("apply_patch", "edit", &[("command", Is("patch"))]),
     tool("view_image", "read", &[("path", Is("path"))]),
+    inner("web_search", "websearch"),
+    inner("spawn_agent", "agent"),
+    inner("send_input", "agent"),
+    inner("resume_agent", "agent"),
+    inner("wait_agent", "own"),
+    inner("close_agent", "own"),
+    inner("update_plan", "own"),
+    inner("request_user_input", "own"),
+    inner("list_mcp_resources", "own"),
+    inner("list_mcp_resource_templates", "own"),
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {

@@ -34,6 +34,7 @@ pub(super) static TERMS: Terms = Terms {
         ],
         project: "crush.json",
         user: ".config/crush/crush.json",
+        also: &[],
         entries: Some(r#"{"hooks": {"PreToolUse": [{"command": "COMMAND"}]}}"#),
         options: "",
         comments: false,
@@ -57,7 +58,10 @@ static TOOLS: &[Tool] = &[
     tool("glob", "list", &[("path", Is("path")), ("pattern", Glob)]),
     tool("ls", "list", &[("path", Is("path"))]),
     tool("fetch", "fetch", &[("url", Is("url"))]),
+    inner("sourcegraph", "websearch"),
     inner("todos", "own"),
+    inner("lsp_diagnostics", "own"),
+    inner("lsp_references", "own"),
     inner("job_output", "own"),
     inner("job_kill", "own"),
 ];

@@ -48,6 +48,7 @@ pub(super) static TERMS: Terms = Terms {
         signs: &[".cursor"],
         project: ".cursor/hooks.json",
         user: ".cursor/hooks.json",
+        also: &[],
         entries: Some(
             r#"{"version": 1, "hooks": {"beforeShellExecution": [{"command": "COMMAND", "failClosed": true}], "beforeReadFile": [{"command": "COMMAND", "failClosed": true}], "beforeMCPExecution": [{"command": "COMMAND", "failClosed": true}]}}"#,
         ),

@@ -31,6 +31,7 @@ pub(super) static TERMS: Terms = Terms {
         signs: &[".gemini"],
         project: ".gemini/settings.json",
         user: ".gemini/settings.json",
+        also: &[],
         entries: Some(
             r#"{"hooks": {"BeforeTool": [{"matcher": ".*", "hooks": [{"type": "command", "command": "COMMAND", "timeout": 60000}]}]}}"#,
         ),
@@ -81,6 +82,12 @@ pub(super) static TOOLS: &[Tool] = &[
         "fetch",
         &[("prompt", Urls), ("url", Is("url"))],
     ),
+    inner("google_web_search", "websearch"),
+    inner("activate_skill", "skill"),
+    inner("invoke_agent", "agent"),
+    inner("enter_plan_mode", "own"),
+    inner("exit_plan_mode", "own"),
+    inner("get_internal_docs", "own"),
     inner("write_todos", "own"),
     inner("ask_user", "own"),
 ];

@@ -19,7 +19,7 @@ mod tools;
 
 pub use input::{Asked, Prompts, Unread};
 pub use opencode::{PLUGIN, plugin, plugs};
-pub use settings::{Entries, Settings, behind, closes, program};
+pub use settings::{Entries, Settings, behind, closes, program, switched_off};
 pub use tools::Tool;
 
 use crate::decision::{Basis, Decision, texts};

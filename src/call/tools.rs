@@ -70,6 +70,10 @@ static TOOLS: &[Row] = &[
     ("search", &[(Holds::Read, "path", Some("."), true)], true),
     ("list", &[(Holds::Read, "path", Some("."), true)], false),
     ("fetch", &[(Holds::Url, "url", None, false)], false),
+    // A search of the web, through a host that nobody names; and instructions that the agent takes up, with what stands in
+    // them to be run. Neither has an argument that can be judged: a tier has to allow them.
+    ("websearch", &[], false),
+    ("skill", &[], false),
     // A sub-agent, whose calls are judged one by one; and what stays within the agent: its lists, questions to its user,
     // a look at what it has started.
     ("agent", &[], false),

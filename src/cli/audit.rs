@@ -10,7 +10,9 @@ use crate::call::Call;
 use crate::decision::Decision;
 use crate::explanation;
 use crate::matcher::Matcher;
+use crate::policy::audit::size;
 use crate::policy::rule::Verdict;
+use crate::policy::{self, Policy};
 use crate::session::audit::Entry;
 use crate::session::secrets::Secrets;
 use clap::Args;
@@ -40,22 +42,26 @@ pub struct Audit {
 /// How long to wait for another acl that writes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// `500K`, `10M`, `1G`, or bytes.
-fn size(text: &str) -> Result<u64, String> {
-    let (number, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(number) => (number, text.chars().next_back()),
-        None => (text, None),
-    };
-    let unit: u64 = match unit {
-        Some('K') => 1 << 10,
-        Some('M') => 1 << 20,
-        Some('G') => 1 << 30,
-        _ => 1,
-    };
-    let number = number.parse::<u64>().ok().filter(|number| *number > 0);
-    number
-        .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| format!("`{text}` is no size: write `500K`, `10M` or `1G`"))
+/// What a policy says of its log, and the file that says so: the most trusted layer's.
+pub fn stated(policy: &Policy) -> Option<(&policy::Audit, &policy::File)> {
+    let files = policy.layers.iter().flat_map(|layer| &layer.files);
+    let mut stated = files.filter_map(|file| Some((&file.audit.as_ref()?.value, file)));
+    stated.next()
+}
+
+/// Where a log lies that a policy names: what is not absolute and not in the home is below the state folder.
+pub fn place(name: &str) -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    match name.strip_prefix("~/") {
+        Some(below) => Some(home()?.join(below)),
+        None if name.starts_with('/') => Some(PathBuf::from(name)),
+        None => {
+            let folder = Folder::own()?;
+            // Where it cannot be made, the first line cannot be written, and that is told.
+            let _ = folder.made();
+            Some(folder.file(name))
+        }
+    }
 }
 
 /// A log that is written to.
@@ -79,23 +85,22 @@ impl Audit {
 
     /// The log of what this policy decides, or of refusals without one, where a log is wanted.
     pub fn log(&self, matcher: Option<&Matcher>) -> Result<Option<Log>, Stop> {
-        let path = match &self.audit {
-            None => return Ok(None),
-            Some(name) if name.as_os_str() == "default" => {
-                let Some(folder) = Folder::own() else {
-                    output::warn("decisions are not logged: there is no state folder, set `HOME`");
-                    return Ok(None);
-                };
-                // Where it cannot be made, the first line cannot be written, and that is told.
-                let _ = folder.made();
-                folder.file(USUAL)
-            }
-            Some(path) => path.clone(),
+        let stated = matcher.and_then(|matcher| stated(&matcher.policy));
+        let stated = stated.map(|(own, _)| own).filter(|_| self.audit.is_none());
+        let path = match (&self.audit, stated) {
+            (None, None) => return Ok(None),
+            (Some(name), _) if name.as_os_str() == "default" => place(USUAL),
+            (Some(path), _) => Some(path.clone()),
+            (None, Some(own)) => place(own.file.as_deref().unwrap_or(USUAL)),
+        };
+        let Some(path) = path else {
+            output::warn("decisions are not logged: there is no state folder, set `HOME`");
+            return Ok(None);
         };
         Ok(Some(Log {
             path,
-            size: self.audit_size,
-            keep: self.audit_keep,
+            size: stated.and_then(|own| own.size).unwrap_or(self.audit_size),
+            keep: stated.and_then(|own| own.keep).unwrap_or(self.audit_keep),
             secrets: self.secrets()?,
             policy: matcher.map(explanation::policy).unwrap_or_default(),
         }))

@@ -87,6 +87,15 @@ pub fn run(options: &Options) -> Answer {
             let _ = writeln!(out, "  disables {name}");
         }
     }
+    if let Some((own, file)) = audit::stated(&policy) {
+        let path = audit::place(own.file.as_deref().unwrap_or(audit::USUAL));
+        let path = path.map_or_else(|| "nowhere".to_owned(), |path| path.display().to_string());
+        let _ = writeln!(
+            out,
+            "audit: decisions are logged to {path} ({})",
+            file.source.name
+        );
+    }
     let start = options.which.start()?;
     for (path, why) in lookalikes(Path::new(&start), &loaded) {
         let _ = writeln!(out, "not loaded: {} ({why})", policies::shown(&path));

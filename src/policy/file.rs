@@ -3,6 +3,7 @@
 //! In: a [`Source`]. Out: the file, and all its errors at once; what is wrong is left out of the file and
 //! named, so that one fault does not hide another. Files are joined in `layers.rs`.
 
+use super::audit::{self, Audit};
 use super::glob::Glob;
 use super::patterns::{self, PathPattern};
 use super::rule::{
@@ -77,6 +78,8 @@ pub struct File {
     pub sources: Vec<Authority>,
     /// Texts for the model.
     pub messages: BTreeMap<String, String>,
+    /// Where decisions are logged, where they are.
+    pub audit: Option<Placed<Audit>>,
     /// Severities of lints.
     #[serde(skip)]
     pub lints: Vec<(Placed<String>, String)>,
@@ -175,6 +178,7 @@ impl<'a> Reader<'a> {
             protected: Vec::new(),
             sources: self.sources(root),
             messages: self.messages(root),
+            audit: Self::audit(root),
             lints: Vec::new(),
             invariants: Vec::new(),
             sections: root
@@ -577,6 +581,25 @@ impl<'a> Reader<'a> {
             });
         }
         out
+    }
+
+    fn audit(root: &Table) -> Option<Placed<Audit>> {
+        let entry = root.entry("audit")?;
+        let own = table(&entry.value)?;
+        let keep = own.get("keep").and_then(|node| match node.value {
+            Value::Integer(count) => u32::try_from(count).ok(),
+            _ => None,
+        });
+        Some(Placed {
+            value: Audit {
+                file: text_of(own, "file"),
+                size: own
+                    .get("size")
+                    .and_then(|node| audit::size(text(node)?).ok()),
+                keep,
+            },
+            span: entry.key.span,
+        })
     }
 
     fn messages(&mut self, root: &Table) -> BTreeMap<String, String> {

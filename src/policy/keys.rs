@@ -3,8 +3,8 @@
 //! The single source of the reader's checks ([`check`]), the JSON Schema (`report/schema.rs`) and the reference
 //! table in the README. Adding a key is adding a line here and reading it in `policy/file.rs`.
 
-use super::near;
 use super::rule::Verdict;
+use super::{audit, near};
 use crate::finding::{Finding, Fix, pushed};
 use crate::source::{Key as Written, Node, Source, Span, Table, Value};
 use std::sync::Arc;
@@ -24,6 +24,10 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// Text, a number, true or false.
     Scalar,
+    /// How many: a whole number that is not negative.
+    Count,
+    /// How many bytes, as text: `500K`, `10M`, `1G`.
+    Size,
     /// A list of these.
     List(&'static Shape),
     /// One of these, or a list of them.
@@ -164,7 +168,7 @@ pub static POLICY: &[Key] = &[
     key(
         "tools",
         Shape::Map(&Shape::Table(TOOL)),
-        "Which argument of a tool is what, by the tool's name. The agents' own tools (bash, read, write, edit, search, list, fetch, agent, own) are built in.",
+        "Which argument of a tool is what, by the tool's name. The agents' own tools (bash, read, write, edit, search, list, fetch, websearch, skill, agent, own) are built in.",
     )
     .like(&[r#"{"move_file": {"reads": "source", "writes": ["source", "destination"]}}"#]),
     key(
@@ -221,6 +225,12 @@ pub static POLICY: &[Key] = &[
         "Texts for the model, in place of the built-in ones. They may hold {tool}, {reason} and {instead}.",
     ),
     key(
+        "audit",
+        Shape::Table(AUDIT),
+        "Each decision of `acl hook`, `acl decide` and `acl serve` is logged, secrets masked; `--audit` on their command line wins. Of several layers the most trusted one that says so counts.",
+    )
+    .like(&["{}", r#"{"file": "web.jsonl", "keep": 20}"#]),
+    key(
         "lints",
         Shape::Map(&Shape::Choice(&["allow", "warn", "deny"])),
         "How severe a lint of `acl check` is, by its code: `allow` silences it, `warn` reports it, `deny` fails the check.",
@@ -231,6 +241,22 @@ pub static POLICY: &[Key] = &[
         Shape::List(&Shape::Table(INVARIANT)),
         "Statements that must hold for all calls, whatever the rules say; `acl check` looks for a call that breaks one.",
     ),
+];
+
+static AUDIT: &[Key] = &[
+    key(
+        "file",
+        Shape::Text,
+        "The log: below acl's state folder, or `/absolute`, or `~/…`. Left out: the log that `acl log` reads.",
+    )
+    .or(r#""audit.jsonl""#),
+    key(
+        "size",
+        Shape::Size,
+        "How large it may get before it becomes FILE.1: bytes, `500K`, `10M` or `1G`.",
+    )
+    .or(r#""10M""#),
+    key("keep", Shape::Count, "How many such older logs are kept.").or("5"),
 ];
 
 static WORKSPACE: &[Key] = &[
@@ -905,6 +931,22 @@ impl Checker<'_> {
                 };
                 self.choice(node, words, code, at);
             }
+            Shape::Count => {
+                if !matches!(node.value, Value::Integer(count) if u32::try_from(count).is_ok()) {
+                    self.error(
+                        "wrong-type",
+                        node.span,
+                        format!("{at} takes a whole number, 0 or more"),
+                    );
+                }
+            }
+            Shape::Size => match node.value.as_text().map(audit::size) {
+                None => self.wrong_type(node, at, "a size as text"),
+                Some(Ok(_)) => {}
+                Some(Err(why)) => {
+                    self.error("wrong-type", node.span, why);
+                }
+            },
             Shape::Scalar => self.scalar(node, at, "text, a number, true or false"),
             Shape::List(inner) => match &node.value {
                 Value::List(nodes) => nodes

@@ -424,6 +424,7 @@ fn restrict(file: &mut File) {
     }
     file.sources.clear();
     file.messages.clear();
+    file.audit = None;
     file.lints.clear();
     file.invariants.clear();
     ignored.sort_by_key(|placed| placed.span.start);

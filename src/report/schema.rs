@@ -135,6 +135,8 @@ impl Generator {
             Shape::Bool => json!({ "type": "boolean" }),
             Shape::Verdict => json!({ "type": "string", "enum": keys::VERDICTS }),
             Shape::Choice(words) => json!({ "type": "string", "enum": words }),
+            Shape::Count => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
+            Shape::Size => json!({ "type": "string", "pattern": "^[1-9][0-9]{0,8}[KMG]?$" }),
             Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
             Shape::List(inner) => json!({ "type": "array", "items": self.shape(inner, list) }),
             Shape::OneOrMany(Shape::Text) => self.shared("texts", |_| {

@@ -514,3 +514,104 @@ fn what_is_exported_lets_no_more_pass() {
         wrong.join("\n")
     );
 }
+
+/// Tiers of which acl judges more than the name, names that an agent spells otherwise, and who asks within what is allowed.
+#[test]
+fn what_is_exported_of_tools() {
+    use Agent::{ClaudeCode, GeminiCli, Opencode};
+    let guarded = "version = 1\n[tiers]\nallow = [\"bash\", \"read\", \"write\", \"edit\", \"search\", \"agent\"]\n\
+                   [paths.write]\ndeny = [\"prod/**\"]\n[protected.s]\nfiles = [\".en[vx]\"]\n";
+    let tools = |tools: &str| format!("version = 1\n{tools}");
+    let git = tools(
+        "[tiers]\nallow = [\"mcp__git__*\"]\nask = [\"mcp__git__push\", \"mcp__*__drop_*\"]\n",
+    );
+    let exact = tools("[tiers]\nallow = [\"mcp__git__log\"]\nask = [\"mcp__git__*\"]\n");
+    let deny = tools("[tiers]\ndeny = [\"mcp__*\", \"agent\"]\n");
+    let part = tools("[tiers]\nallow = [\"mcp__s*\"]\ndeny = [\"mcp__*__delete_*\"]\n");
+    let rule = tools("[[rules]]\naction = \"allow\"\ntools = [\"bash\", \"agent\"]\n");
+    let echo = tools("[commands]\nallow = [\"echo\"]\n");
+    for (agent, policy, has, has_not) in [
+        (
+            ClaudeCode,
+            guarded,
+            &["Edit(/prod", "Read(.en[vx])", "Edit(/**)"][..],
+            &["\"Bash\"", "\"Edit\"", "\"Write\""][..],
+        ),
+        (
+            GeminiCli,
+            guarded,
+            &[
+                "\"invoke_agent\"]\ndecision = \"allow\"",
+                "\"run_shell_command\"]\ndecision = \"ask_user\"",
+                "\"write_file\"]\ndecision = \"ask_user\"",
+            ],
+            &["\"read_file\"]\ndecision = \"allow\""],
+        ),
+        (
+            Opencode,
+            guarded,
+            &[
+                "\"bash\": \"ask\"",
+                "\"grep\": \"ask\"",
+                "\".en?\": \"deny\"",
+                "\"*\": \"allow\"",
+            ],
+            &["\"grep\": \"allow\"", "\"bash\": \"allow\""],
+        ),
+        (
+            ClaudeCode,
+            &git,
+            &["\"mcp__git__push\"", "\"mcp__*__drop_*\""],
+            &[],
+        ),
+        (ClaudeCode, &exact, &["mcp__git__log"], &["mcp__git__*"]),
+        (
+            GeminiCli,
+            &deny,
+            &["mcpName = \"*\"\ndecision", "toolName = [\"invoke_agent\"]"],
+            &["mcp__", "\"agent\""],
+        ),
+        (
+            GeminiCli,
+            &part,
+            &["mcpName = \"*\"\ndecision = \"deny\""],
+            &["delete_*", "decision = \"allow\""],
+        ),
+        (Opencode, &part, &["\"*_delete_*\": \"deny\""], &["\"s*\""]),
+        (
+            GeminiCli,
+            &rule,
+            &["\"invoke_agent\"]\ndecision = \"allow\""],
+            &["\"run_shell_command\"]\ndecision = \"allow\""],
+        ),
+        (ClaudeCode, &rule, &[], &["\"Bash\""]),
+        (
+            Opencode,
+            &echo,
+            &["\"echo\": \"allow\",\n      \"*>*\": \"ask\""],
+            &[],
+        ),
+    ] {
+        let out = carry::export(agent, &disk::compile("p.toml", policy)).unwrap();
+        for text in has {
+            assert!(
+                out.text.contains(text),
+                "{agent:?} {policy}: no {text} in {}",
+                out.text
+            );
+        }
+        for text in has_not {
+            assert!(
+                !out.text.contains(text),
+                "{agent:?} {policy}: {text} in {}",
+                out.text
+            );
+        }
+        let full = out
+            .report
+            .lines
+            .iter()
+            .find(|line| line.fidelity == Fidelity::Full && line.rule == "allow: bash");
+        assert_eq!(full, None, "{agent:?} {policy}");
+    }
+}

@@ -368,4 +368,16 @@ fn a_hook_of_acl_keeps_its_options() {
         let place = acl(&top, "where").1;
         assert!(place.contains(doubt), "{doubt}: {place}");
     }
+    // A switch in another file turns it off as well.
+    fs::write(&file, hooks("PreToolUse", "", &own)).unwrap();
+    fs::write(
+        file.with_file_name("settings.local.json"),
+        "{\"disableAllHooks\": true}",
+    )
+    .unwrap();
+    let place = acl(&top, "where").1;
+    assert!(
+        place.contains("settings.local.json`: no hook runs"),
+        "{place}"
+    );
 }

@@ -97,6 +97,8 @@ fn holds(shape: &Shape) -> String {
         Shape::Bool => "true, false".into(),
         Shape::Verdict => words(VERDICTS),
         Shape::Choice(choice) => words(choice),
+        Shape::Count => "number".into(),
+        Shape::Size => "size".into(),
         Shape::Scalar => "text, number, true, false".into(),
         Shape::List(Shape::Entry(_)) => "list of entries".into(),
         Shape::List(Shape::Table(_)) => "list of tables".into(),

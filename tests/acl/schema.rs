@@ -264,6 +264,15 @@ pub fn fits(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
                     return Err(format!("{value} is not just one of several"));
                 }
             }
+            // Sizes, whose reader is to agree with it.
+            "pattern" if asks == "^[1-9][0-9]{0,8}[KMG]?$" => {
+                if value
+                    .as_str()
+                    .is_some_and(|text| acl::policy::audit::size(text).is_err())
+                {
+                    return Err(format!("{value} is no size"));
+                }
+            }
             // Of texts that acl does not write: dates, identifiers, languages.
             "pattern" => return Err(format!("{value} would have to fit {asks}")),
             "$ref" => {

@@ -79,6 +79,8 @@ struct Carrier {
     agent: Agent,
     import: fn(&Arc<Source>) -> Result<Carried, Vec<Finding>>,
     export: fn(Wishes) -> Carried,
+    /// The canonical tools whose paths and hosts its rules can name.
+    names: &'static [&'static str],
 }
 
 /// The agents whose rules acl reads and writes.
@@ -87,21 +89,25 @@ static CARRIERS: &[Carrier] = &[
         agent: Agent::ClaudeCode,
         import: import::claude_code::import,
         export: export::claude_code::export,
+        names: &["read", "search", "list", "write", "edit", "fetch"],
     },
     Carrier {
         agent: Agent::Codex,
         import: import::codex::import,
         export: export::codex::export,
+        names: &[],
     },
     Carrier {
         agent: Agent::GeminiCli,
         import: import::gemini_cli::import,
         export: export::gemini_cli::export,
+        names: &[],
     },
     Carrier {
         agent: Agent::Opencode,
         import: import::opencode::import,
         export: export::opencode::export,
+        names: &["read", "write", "edit", "fetch"],
     },
 ];
 
@@ -128,7 +134,7 @@ pub fn import(agent: Agent, source: &Arc<Source>) -> Option<Result<Carried, Vec<
 
 /// A policy as an agent's rules; nothing for an agent without rules of its own.
 pub fn export(agent: Agent, matcher: &Matcher) -> Option<Carried> {
-    carrier(agent).map(|own| (own.export)(export::wishes::of(matcher)))
+    carrier(agent).map(|own| (own.export)(export::wishes::of(matcher, own.names)))
 }
 
 /// A text of somebody else in a comment or a report: on one line, and not too long.

@@ -12,6 +12,17 @@ const LEAST: f64 = 0.5;
 /// A switch that keeps all hooks from running.
 const SWITCH: &str = "disableAllHooks";
 
+/// What a file besides says of the hooks of others.
+pub fn switched_off(name: &str, text: &str) -> Option<String> {
+    let document = json::read(text).ok()?;
+    is_set(&document.root).then(|| format!("`{SWITCH}` is set in `{name}`: no hook runs"))
+}
+
+fn is_set(root: &Node) -> bool {
+    let switch = root.member(SWITCH);
+    switch.is_some_and(|(_, own)| matches!(own.node.kind, Kind::Plain(Value::Bool(true))))
+}
+
 impl Entries<'_> {
     /// What is in the way of the hooks of acl in a text.
     pub fn doubts(&self, text: &str) -> Vec<String> {
@@ -22,10 +33,8 @@ impl Entries<'_> {
             return Vec::new();
         };
         let mut out = Vec::new();
-        if let Some((_, switch)) = document.root.member(SWITCH) {
-            if matches!(switch.node.kind, Kind::Plain(Value::Bool(true))) {
-                out.push(format!("`{SWITCH}` is set: no hook runs"));
-            }
+        if is_set(&document.root) {
+            out.push(format!("`{SWITCH}` is set: no hook runs"));
         }
         let hooks = |root: &Node| -> Vec<(String, bool)> {
             let hooks = root.member("hooks").map(|(_, hooks)| hooks.node.children());

@@ -6,6 +6,8 @@
 mod doubts;
 mod json;
 
+pub use doubts::switched_off;
+
 use crate::text::Span;
 use json::{Child, Document, Kind, Node};
 use serde_json::Value;
@@ -19,6 +21,8 @@ pub struct Settings {
     pub project: &'static str,
     /// The file of a user, below their home.
     pub user: &'static str,
+    /// Files besides, below a project, in which a switch may turn all hooks off.
+    pub also: &'static [&'static str],
     /// What is to stand in it, as JSON with `COMMAND` for the hook's command; none: the file is the plugin.
     pub entries: Option<&'static str>,
     /// Options that the hook is installed with.

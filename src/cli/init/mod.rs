@@ -7,7 +7,7 @@ mod files;
 use super::policies::{self, Found, Which};
 use super::state::Folder;
 use super::{Answer, Exit, Stop, output, trust};
-use crate::agents::{Agent, Entries, behind, closes, plugin, plugs, program};
+use crate::agents::{Agent, Entries, behind, closes, plugin, plugs, program, switched_off};
 use crate::language::quoted;
 use crate::policy::LayerKind;
 use crate::presets;
@@ -468,7 +468,15 @@ pub fn installed(project: &Path) -> Vec<Installed> {
         let terms = agent.terms();
         let own = project.join(terms.settings.project);
         let user = home.as_ref().map(|home| home.join(terms.settings.user));
-        for path in [Some(own), user].into_iter().flatten() {
+        let both: Vec<PathBuf> = [Some(own), user].into_iter().flatten().collect();
+        let also = terms.settings.also.iter().map(|path| project.join(path));
+        let switches = both.iter().cloned().chain(also).filter_map(|path| {
+            let (_, text) = look(&path).ok()?;
+            let off = switched_off(&policies::shown(&path), &text?)?;
+            Some((path, off))
+        });
+        let switches: Vec<(PathBuf, String)> = switches.collect();
+        for path in both {
             let Ok((_, Some(text))) = look(&path) else {
                 continue;
             };
@@ -482,10 +490,12 @@ pub fn installed(project: &Path) -> Vec<Installed> {
                 Some(_) => entries.commands(&text),
                 None => plugs(&text).into_iter().collect(),
             };
-            let doubts = match terms.settings.entries {
+            let mut doubts = match terms.settings.entries {
                 Some(_) => entries.doubts(&text),
                 None => Vec::new(),
             };
+            let elsewhere = switches.iter().filter(|(own, _)| *own != path);
+            doubts.extend(elsewhere.map(|(_, off)| off.clone()));
             for command in commands {
                 let mut known = out.iter();
                 if !known.any(|own| own.path == path && own.command == command) {

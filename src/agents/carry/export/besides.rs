@@ -6,13 +6,14 @@
 
 use super::wishes;
 use crate::call::Call;
-use crate::call::access::Kind;
+use crate::call::access::{Kind, Mode};
 use crate::call::files::FileView;
 use crate::call::programs::{self, Entry, Spec, Takes};
+use crate::call::tools::{Holds, canonical};
 use crate::decision::{Judged, decide};
 use crate::matcher::Matcher;
 use crate::policy::patterns::{CommandPattern, WordPattern};
-use crate::policy::rule::{Judges, Verdict};
+use crate::policy::rule::{Judges, Rule, Verdict};
 use serde_json::json;
 
 /// What may stand behind the words of a pattern.
@@ -152,4 +153,37 @@ impl Tried<'_> {
                 || self.below(&stem, sub, known, depth + 1)
         })
     }
+}
+
+pub(super) const MORE: &str = "acl judges which files and hosts such a call names, and what a command line does: the agent asks";
+
+/// Whether acl judges more of a tool's calls than its name, and an agent that can name paths and hosts of the tools in
+/// `told` would let all of it pass.
+pub(super) fn narrowed(matcher: &Matcher, told: &[&str], tool: &str) -> bool {
+    let Some(declared) = matcher.declaration(tool) else {
+        return false;
+    };
+    let own = canonical(tool).is_some();
+    declared.arguments.iter().any(|argument| {
+        let paths = match argument.holds {
+            // Lines that nobody understands are not the only ones that ask.
+            Holds::Shell | Holds::Argv => return true,
+            _ if !own => return true,
+            _ if told.contains(&tool) => return false,
+            Holds::Read => Some(Mode::Read),
+            Holds::Write | Holds::Patch => Some(Mode::Write),
+            Holds::Url => None,
+        };
+        let guarded = matcher.protected.iter();
+        let mut guarded = guarded.filter_map(|set| Some(set.paths.modes.contains(&paths?)));
+        let stricter = |rule: &Rule| {
+            rule.action != Verdict::Allow
+                && match (&rule.judges, paths) {
+                    (Judges::Paths(own), Some(mode)) => own.modes.contains(&mode),
+                    (Judges::Hosts(_), None) => true,
+                    _ => false,
+                }
+        };
+        guarded.any(|set| set) || matcher.rules.iter().any(|own| stricter(&own.rule))
+    })
 }

@@ -8,6 +8,7 @@ use crate::agents::carry::import::claude_code::PASSES;
 use crate::agents::carry::{Carried, Report};
 use crate::agents::claude_code::TOOLS;
 use crate::call::access::Mode;
+use crate::call::glob::Glob;
 use crate::policy::patterns::{Anchor, HostName, PathPattern};
 use crate::policy::rule::{Section, Verdict};
 
@@ -23,8 +24,12 @@ pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
         lines: wishes.lines,
         notes: NOTES.iter().map(|note| (*note).to_owned()).collect(),
     };
+    let allowed: Vec<Glob> = wishes.all.iter().flat_map(allows).collect();
     for wish in &wishes.all {
-        let (rules, mut says, exact) = told(wish);
+        let (rules, mut says, exact) = match confined(&wishes.all, wish, wishes.confined) {
+            Some(told) => told,
+            None => told(wish, &allowed),
+        };
         if several && !rules.is_empty() {
             says.push(
                 "a refusal wins over a question and that over an allow, whatever their order"
@@ -50,12 +55,15 @@ pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
 }
 
 /// The rules, what differs, and whether there is nothing to say because the agent does so by itself.
-fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
+fn told(wish: &Wish, allowed: &[Glob]) -> (Vec<String>, Vec<String>, bool) {
     let not = |why: &str| (Vec::new(), vec![why.to_owned()], false);
     let allow = wish.verdict == Verdict::Allow;
     let mut rules = Vec::new();
     let mut says = Vec::new();
     match &wish.said {
+        Said::Tier(name) if wish.verdict == Verdict::Ask && within(name, allowed) => {
+            return (natives(name), vec![NO_ALLOW.to_owned()], false);
+        }
         Said::Tier(name) => return tier(wish.verdict, name),
         Said::Tool(names) => {
             for name in names {
@@ -149,6 +157,60 @@ fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
     (rules, says, false)
 }
 
+/// The tools that edit files, allowed in a workspace only: Claude Code says that of all of them at once.
+fn confined(all: &[Wish], wish: &Wish, holds: bool) -> Option<(Vec<String>, Vec<String>, bool)> {
+    let edits = |name: &str| name == "edit" || name == "write";
+    let allows = |wish: &&Wish| match &wish.said {
+        Said::Tier(name) => wish.verdict == Verdict::Allow && edits(name),
+        _ => false,
+    };
+    if !holds || !allows(&wish) {
+        return None;
+    }
+    Some(match all.iter().filter(allows).count() {
+        2 => (vec!["Edit(/**)".to_owned()], Vec::new(), false),
+        _ => (
+            Vec::new(),
+            vec!["within the workspace Claude Code allows all tools that edit files, or none: it asks".to_owned()],
+            false,
+        ),
+    })
+}
+
+/// The names that an allow of tools as such is for.
+fn allows(wish: &Wish) -> Vec<Glob> {
+    let names = match &wish.said {
+        Said::Tier(name) => std::slice::from_ref(name),
+        Said::Tool(names) => names.as_slice(),
+        _ => &[],
+    };
+    let names = names.iter().filter(|_| wish.verdict == Verdict::Allow);
+    names
+        .flat_map(|name| Glob::parse(name).unwrap_or_default())
+        .collect()
+}
+
+/// Whether an allow of tools reaches a question about some, which the more specific name settles in acl: Claude Code does
+/// not ask by itself there. An allow that is the more specific one stays one.
+fn within(name: &str, allowed: &[Glob]) -> bool {
+    let asked = Glob::parse(name).unwrap_or_default();
+    let meet = |own: &Glob, other: &Glob| {
+        let (a, b) = (start(own), start(other));
+        !own.covers(other) && (a.starts_with(&b) || b.starts_with(&a))
+    };
+    asked
+        .iter()
+        .any(|own| allowed.iter().any(|allow| meet(own, allow)))
+}
+
+/// The characters that all that a glob matches begins with.
+fn start(glob: &Glob) -> String {
+    let tokens = glob.tokens();
+    tokens.iter().map_while(|token| token.char()).collect()
+}
+
+const NO_ALLOW: &str = "no allow rule answers what it asks";
+
 /// Its names of a tool.
 fn natives(name: &str) -> Vec<String> {
     let own = TOOLS.iter().filter(|tool| tool.canonical == name);
@@ -183,11 +245,7 @@ fn tier(verdict: Verdict, name: &str) -> (Vec<String>, Vec<String>, bool) {
             nothing("an allow must spell out the tool: it asks", false)
         }
         Verdict::Allow => (natives(name), Vec::new(), false),
-        Verdict::Ask => (
-            natives(name),
-            vec!["no allow rule answers what it asks".to_owned()],
-            false,
-        ),
+        Verdict::Ask => (natives(name), vec![NO_ALLOW.to_owned()], false),
         Verdict::Deny if name == "edit" => (
             natives(name),
             vec!["Claude Code may take Edit for whatever edits files".to_owned()],

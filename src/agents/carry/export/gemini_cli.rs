@@ -6,6 +6,8 @@ use super::codex::prefixes;
 use super::wishes::{Said, Wish, Wishes};
 use crate::agents::carry::{Carried, Report};
 use crate::agents::gemini_cli::TOOLS;
+use crate::call::glob::Glob;
+use crate::call::tools as canonical;
 use crate::policy::rule::{Section, Verdict};
 use std::fmt::Write as _;
 
@@ -64,12 +66,8 @@ pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
 fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
     let not = |why: &str| (Vec::new(), vec![why.to_owned()], false);
     match &wish.said {
-        Said::Tier(name) => (tool(name), Vec::new(), false),
-        Said::Tool(names) => (
-            names.iter().flat_map(|name| tool(name)).collect(),
-            Vec::new(),
-            false,
-        ),
+        Said::Tier(name) => tools(wish, std::slice::from_ref(name)),
+        Said::Tool(names) => tools(wish, names),
         Said::Commands(..) if !wish.through(&["bash"]) => not("Gemini CLI has no such tool"),
         Said::Commands(patterns, exact) => {
             let plain = |word: &String| {
@@ -115,7 +113,7 @@ fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
         Said::Hosts(_) => not("Gemini CLI has no rules for hosts"),
         Said::Rest(section) if wish.verdict == Verdict::Deny => match section {
             Section::Commands => (
-                tool("bash"),
+                native("bash").into_iter().collect(),
                 vec!["whatever a command line does is meant".to_owned()],
                 false,
             ),
@@ -136,25 +134,73 @@ fn told(wish: &Wish) -> (Vec<String>, Vec<String>, bool) {
     }
 }
 
-fn tool(name: &str) -> Vec<String> {
-    let own: Vec<String> = TOOLS
-        .iter()
-        .filter(|tool| tool.canonical == name)
-        .map(|tool| quoted(tool.native))
-        .collect();
-    if !own.is_empty() {
-        return vec![format!("toolName = [{}]", own.join(", "))];
-    }
-    let parts = name
-        .strip_prefix("mcp__")
-        .and_then(|rest| rest.split_once("__"));
-    vec![match parts {
-        Some((server, "*")) if !server.contains('*') => format!("mcpName = {}", quoted(server)),
-        Some((server, tool)) => {
-            format!("mcpName = {}\ntoolName = {}", quoted(server), quoted(tool))
+/// Rules for tools by their names. Of patterns it knows all tools, all of MCP, all of a server, and one name of any server:
+/// a refusal or question goes to the next wider of these, an allow to none.
+fn tools(wish: &Wish, names: &[String]) -> (Vec<String>, Vec<String>, bool) {
+    let (mut rules, mut says) = (Vec::new(), Vec::new());
+    for name in names {
+        let mut one = |rule: String| {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        };
+        let starred = |text: &str| text.contains(['*', '?', '[', '\\']);
+        let server = |server: &str| format!("mcpName = {}", quoted(server));
+        let own = native(name);
+        if let Some(own) = own {
+            one(own);
+        } else if name == "*" {
+            one("toolName = \"*\"".to_owned());
+        } else if canonical::canonical(name).is_some() {
+            says.push(format!("Gemini CLI has no tool `{name}`"));
+        } else if let Some(rest) = name.strip_prefix("mcp__") {
+            let (of, tool) = rest.split_once("__").unwrap_or((rest, "*"));
+            let sure = rest.contains("__") || rest == "*";
+            match (
+                starred(of) && of != "*" || !sure,
+                starred(tool) && tool != "*",
+            ) {
+                (false, false) if tool == "*" => one(server(of)),
+                (false, false) => one(format!("{}\ntoolName = {}", server(of), quoted(tool))),
+                _ if wish.verdict == Verdict::Allow => {
+                    says.push(format!("`{name}` would allow more: it asks"));
+                }
+                (wide, _) => {
+                    let of = if wide { "*" } else { of };
+                    says.push(format!(
+                        "`{name}` is meant with all tools of mcpName `{of}`"
+                    ));
+                    one(server(of));
+                }
+            }
+        } else if !starred(name) {
+            one(format!("toolName = {}", quoted(name)));
+        } else if wish.verdict == Verdict::Allow {
+            says.push(format!("`{name}` would allow more: it asks"));
+        } else {
+            // Of its own tools those that the pattern is for; what it is for besides has no name that is known.
+            let globs = Glob::parse(name).unwrap_or_default();
+            let fits = |tool: &&str| globs.iter().any(|own| own.matches_text(tool, false));
+            canonical::names()
+                .filter(fits)
+                .filter_map(native)
+                .for_each(&mut one);
+            if globs.iter().any(|own| own.begins("mcp__")) {
+                one(server("*"));
+            }
+            says.push(format!(
+                "`{name}` is meant for tools of Gemini CLI, and for all of MCP or none"
+            ));
         }
-        None => format!("toolName = {}", quoted(name)),
-    }]
+    }
+    (rules, says, false)
+}
+
+/// Its names of a canonical tool.
+fn native(name: &str) -> Option<String> {
+    let own = TOOLS.iter().filter(|tool| tool.canonical == name);
+    let own: Vec<String> = own.map(|tool| quoted(tool.native)).collect();
+    (!own.is_empty()).then(|| format!("toolName = [{}]", own.join(", ")))
 }
 
 fn quoted(text: &str) -> String {

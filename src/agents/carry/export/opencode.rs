@@ -6,6 +6,7 @@ use super::wishes::{self, Said, Wish, Wishes};
 use crate::agents::carry::{Carried, Report};
 use crate::agents::opencode::TOOLS;
 use crate::call::access::Mode;
+use crate::call::glob::Token;
 use crate::policy::patterns::{Anchor, HostName, PathPattern, WordPattern};
 use crate::policy::rule::{Section, Verdict};
 use std::fmt::Write as _;
@@ -25,6 +26,14 @@ pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
         notes,
     };
     let mut pairs: Vec<Pair> = Vec::new();
+    let behind = |wish: &Wish| {
+        wish.verdict == Verdict::Deny
+            && (wishes.ordered || matches!(wish.said, Said::Rest(Section::Commands)))
+    };
+    let redirected = match wishes.all.iter().any(behind) {
+        true => Verdict::Deny,
+        false => Verdict::Ask,
+    };
     for wish in &wishes.all {
         let (own, says, exact) = told(wish);
         let becomes = own
@@ -32,8 +41,13 @@ pub(in crate::agents::carry) fn export(wishes: Wishes) -> Carried {
             .map(|(key, pattern, _)| format!("{key}: {pattern}"))
             .collect();
         report.lines.push(wish.line(becomes, says, exact));
+        // In front of all that is allowed stands what a redirection makes of it.
+        let opens = own
+            .iter()
+            .any(|(key, _, verdict)| key == "bash" && *verdict == Verdict::Allow);
+        let redirected = opens.then(|| ("bash".to_owned(), "*>*".to_owned(), redirected));
         // The strongest of equal patterns is told first.
-        for pair in own {
+        for pair in redirected.into_iter().chain(own) {
             if !pairs
                 .iter()
                 .any(|(key, pattern, _)| *key == pair.0 && *pattern == pair.1)
@@ -93,6 +107,9 @@ fn told(wish: &Wish) -> (Vec<Pair>, Vec<String>, bool) {
                     pairs.push(pair("bash", bare));
                 }
                 pairs.push(pair("bash", &text));
+            }
+            if allow && !pairs.is_empty() {
+                says.push("older versions of opencode do not see where a redirection leads: `*>*` is for newer ones".to_owned());
             }
         }
         Said::Paths(modes, patterns, exact) => {
@@ -180,6 +197,11 @@ fn tool(wish: &Wish, names: &[String]) -> (Vec<Pair>, Vec<String>, bool) {
                 .map(|tool| tool.native.to_owned())
                 .chain(["*_*".to_owned()])
                 .collect(),
+            // The names of its permissions have such letters too: `external_directory`.
+            name if wish.verdict == Verdict::Allow && open(name) => {
+                says.push(format!("`{name}` would allow more: it asks"));
+                continue;
+            }
             name => {
                 let own: Vec<String> = TOOLS
                     .iter()
@@ -208,6 +230,14 @@ fn tool(wish: &Wish, names: &[String]) -> (Vec<Pair>, Vec<String>, bool) {
     (pairs, says, false)
 }
 
+/// Whether a name may be another than that of a server's tool.
+fn open(name: &str) -> bool {
+    let server = name
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"));
+    name.contains(['*', '?', '[']) && server.is_none_or(|(own, _)| own.contains(['*', '?', '[']))
+}
+
 /// Texts for a path below the project's folder.
 fn relative(pattern: &PathPattern, allow: bool) -> Option<Vec<String>> {
     let literal = |word: &WordPattern| {
@@ -225,11 +255,21 @@ fn relative(pattern: &PathPattern, allow: bool) -> Option<Vec<String>> {
             WordPattern::Word(_) => None,
         };
     }
-    let mut names = wishes::components(pattern).join("/");
-    if names.contains(['[', '\\']) {
-        return None;
-    }
-    names = names
+    // It has no class of characters, and no way to write a star.
+    let text = |word: &WordPattern| match word {
+        WordPattern::Any => "**".to_owned(),
+        WordPattern::Word(glob) => {
+            let one = |token: &Token| match token {
+                Token::Char('*' | '?' | '[' | '\\') | Token::One | Token::Class { .. } => '?',
+                Token::Char(c) => *c,
+                Token::Star => '*',
+            };
+            glob.tokens().iter().map(one).collect()
+        }
+    };
+    let names: Vec<String> = pattern.components.iter().map(text).collect();
+    let names = names
+        .join("/")
         .replace("/**/", "/*")
         .replace("**/", "*")
         .replace("/**", "/*")

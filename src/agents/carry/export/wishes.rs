@@ -52,6 +52,8 @@ pub(in crate::agents::carry) struct Wishes {
     pub all: Vec<Wish>,
     /// Order decides among the rules.
     pub ordered: bool,
+    /// What lies outside of the workspace is not allowed.
+    pub confined: bool,
     /// What no agent can be told.
     pub lines: Vec<Line>,
 }
@@ -98,12 +100,13 @@ impl Wish {
     }
 }
 
-/// What a policy wishes.
-pub(in crate::agents::carry) fn of(matcher: &Matcher) -> Wishes {
+/// What a policy wishes of an agent whose rules can name the paths and hosts of the tools in `names`.
+pub(in crate::agents::carry) fn of(matcher: &Matcher, names: &[&str]) -> Wishes {
     let ordered = (0..matcher.policy.layers.len())
         .any(|layer| matcher.resolution(layer) == Resolution::FirstMatch);
     let mut wishes = Wishes {
         ordered,
+        confined: matcher.outside.0 != Verdict::Allow,
         ..Wishes::default()
     };
     let not = |at: &str, rule: String, says: &str| Line {
@@ -132,12 +135,14 @@ pub(in crate::agents::carry) fn of(matcher: &Matcher) -> Wishes {
         });
     }
     for compiled in &matcher.rules {
-        match rule(&compiled.rule, &compiled.key).and_then(|wish| words_alone(matcher, wish)) {
+        let wish = rule(&compiled.rule, &compiled.key);
+        let wish = wish.and_then(|wish| words_alone(matcher, wish));
+        match wish.and_then(|wish| names_alone(matcher, names, wish)) {
             Ok(wish) => wishes.all.push(wish),
             Err(line) => wishes.lines.push(line),
         }
     }
-    tiers(matcher, &mut wishes);
+    tiers(matcher, names, &mut wishes);
     if !ordered {
         // What is equally strong keeps its order.
         wishes
@@ -338,8 +343,44 @@ fn words_alone(matcher: &Matcher, mut wish: Wish) -> Result<Wish, Line> {
     }
 }
 
+/// An allow of tools as such without those of which acl judges more than the name.
+fn names_alone(matcher: &Matcher, told: &[&str], mut wish: Wish) -> Result<Wish, Line> {
+    let Said::Tool(all) = &mut wish.said else {
+        return Ok(wish);
+    };
+    if wish.verdict != Verdict::Allow {
+        return Ok(wish);
+    }
+    let judged = |name: &String| {
+        let globs = Glob::parse(name).unwrap_or_default();
+        let mut tools = matcher.tool_names().into_iter();
+        tools.any(|tool| {
+            globs.iter().any(|glob| glob.matches_text(tool, false))
+                && besides::narrowed(matcher, told, tool)
+        })
+    };
+    let (more, alone) = std::mem::take(all).into_iter().partition(judged);
+    *all = alone;
+    if more.is_empty() {
+        return Ok(wish);
+    }
+    let more: Vec<String> = more;
+    let why = format!(
+        "{}: {}",
+        texts(more.iter().map(String::as_str)),
+        besides::MORE
+    );
+    match all.is_empty() {
+        true => Err(wish.line(Vec::new(), vec![why], false)),
+        false => {
+            wish.lost.push(why);
+            Ok(wish)
+        }
+    }
+}
+
 /// The tiers: of the canonical tools, and of those that are listed by other names.
-fn tiers(matcher: &Matcher, wishes: &mut Wishes) {
+fn tiers(matcher: &Matcher, told: &[&str], wishes: &mut Wishes) {
     let wish = |key: String, name: String, verdict| Wish {
         key,
         shown: format!("{verdict}: {name}"),
@@ -353,11 +394,14 @@ fn tiers(matcher: &Matcher, wishes: &mut Wishes) {
         let tier = matcher.tier(name);
         let mut own = wish(tier.address, name.to_owned(), tier.verdict);
         // What no rule names has a verdict of its own, which the agent's tier must not undo.
-        if tier.verdict == Verdict::Allow && rest(matcher, name) {
+        let stricter = match tier.verdict {
+            Verdict::Allow if rest(matcher, name) => Some("a `default` of the policy is stricter"),
+            Verdict::Allow if besides::narrowed(matcher, told, name) => Some(besides::MORE),
+            _ => None,
+        };
+        if let Some(why) = stricter {
             own.verdict = Verdict::Ask;
-            own.shown = format!("ask: {name}");
-            own.lost
-                .push("a `default` of the policy is stricter".to_owned());
+            own.lost.push(why.to_owned());
         }
         wishes.all.push(own);
     }

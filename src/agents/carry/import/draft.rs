@@ -6,6 +6,7 @@
 use crate::agents::carry::plain;
 use crate::call::tools::canonical;
 use crate::policy::rule::Verdict;
+use crate::presets;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -67,31 +68,114 @@ impl Entry {
 }
 
 /// What stands in every policy that is made: what agents keep their hands off by themselves, and what acl rests on.
-const KEPT: &[(&str, Verdict, &str)] = &[
-    (
-        "who may edit the rules has no rules",
-        Verdict::Deny,
-        r#"id = "acl-policy"
-paths = ["acl.toml", "acl.local.toml", ".acl/**", "~/.config/acl/**", "~/.local/share/acl/**", "~/.local/state/acl/**", "/etc/acl/**"]
-access = "write"
-reason = "the policy that judges this call is the user's to change""#,
-    ),
-    (
-        "trust and grants are the user's to give",
-        Verdict::Deny,
-        r#"id = "self-approval"
-commands = "acl {trust,untrust,grant,grants,init}"
-reason = "trust and grants are the user's to give""#,
-    ),
-    (
-        "agents protect these by themselves: what stands there runs, or decides what runs",
-        Verdict::Ask,
-        r#"id = "protected-folders"
-paths = ["/**/{.git,.vscode,.idea,.husky,.claude,.codex,.gemini,.cursor,.opencode}/**", "{.mcp.json,opencode.json,opencode.jsonc,.gitmodules,.gitconfig}", "~/{.claude.json,.bashrc,.bash_profile,.profile,.zshrc,.zprofile,.zshenv}"]
-access = "write"
-reason = "what stands there runs, or decides what runs""#,
-    ),
+struct Kept {
+    about: &'static str,
+    verdict: Verdict,
+    id: &'static str,
+    /// The rules of `acl:floor` whose patterns these are.
+    floor: &'static [&'static str],
+    /// Why; none: that of the floor.
+    reason: Option<&'static str>,
+    /// Folders that are kept as a whole, wherever they lie, and names.
+    more: [&'static [&'static str]; 2],
+    /// What they are patterns of, with what goes with it.
+    keys: (&'static str, &'static str),
+}
+
+const KEPT: &[Kept] = &[
+    Kept {
+        about: "who may edit the rules has no rules",
+        verdict: Verdict::Deny,
+        id: "acl-policy",
+        floor: &["acl-policy"],
+        reason: None,
+        more: [&[], &[]],
+        keys: ("paths", "access = \"write\"\n"),
+    },
+    Kept {
+        about: "trust and grants are the user's to give",
+        verdict: Verdict::Deny,
+        id: "self-approval",
+        floor: &["self-approval"],
+        reason: None,
+        more: [&[], &[]],
+        keys: ("commands", ""),
+    },
+    Kept {
+        about: "agents protect these by themselves: what stands there runs, or decides what runs",
+        verdict: Verdict::Ask,
+        id: "protected-folders",
+        floor: &["agent-settings", "git-hooks", "shell-startup"],
+        reason: Some("what stands there runs, or decides what runs"),
+        more: [
+            &[
+                ".git",
+                ".vscode",
+                ".idea",
+                ".husky",
+                ".claude",
+                ".codex",
+                ".gemini",
+                ".cursor",
+                ".opencode",
+            ],
+            &[".gitmodules", ".gitconfig"],
+        ],
+        keys: ("paths", "access = \"write\"\n"),
+    },
 ];
+
+impl Kept {
+    /// The rule as a policy writes it; where order decides, a question in front would take the place of a refusal behind it.
+    fn text(&self, ordered: bool) -> String {
+        let Self {
+            about, id, keys, ..
+        } = self;
+        let verdict = if ordered { Verdict::Deny } else { self.verdict };
+        let (key, more) = keys;
+        let mut out =
+            format!("\n[[rules]]    # {about}\naction = \"{verdict}\"\nid = \"{id}\"\n{key} = [\n");
+        let [folders, names] = self.more;
+        let mut own = Vec::new();
+        if !folders.is_empty() {
+            own = vec![
+                format!("/**/{{{}}}/**", folders.join(",")),
+                format!("{{{}}}", names.join(",")),
+            ];
+        }
+        let covered = |text: &String| {
+            let below = |folder: &&str| {
+                text.strip_prefix("/**/")
+                    .is_some_and(|rest| rest.starts_with(&format!("{folder}/")))
+            };
+            folders.iter().any(below)
+                || names
+                    .iter()
+                    .any(|name| text.strip_prefix("~/") == Some(name))
+        };
+        let rules = self
+            .floor
+            .iter()
+            .filter_map(|id| presets::rule("floor", id));
+        let (mut lists, reasons): (Vec<Vec<String>>, Vec<String>) = rules.unzip();
+        lists
+            .iter_mut()
+            .for_each(|list| list.retain(|text| !covered(text)));
+        for list in std::iter::once(own)
+            .chain(lists)
+            .filter(|list| !list.is_empty())
+        {
+            let _ = writeln!(out, "  {},", joined(&list));
+        }
+        let reason = self
+            .reason
+            .or(reasons.first().map(String::as_str))
+            .map(quoted)
+            .unwrap_or_default();
+        let _ = writeln!(out, "]\n{more}reason = {reason}");
+        out
+    }
+}
 
 /// What the report says of them.
 pub(in crate::agents::carry) const KEPT_NOTE: &str = "every policy that is made asks about writes to `.git`, to folders of editors and agents and to startup files, whatever allows edits (where order decides, it denies them), and denies those to acl's own policy (rules `protected-folders`, `acl-policy`, `self-approval`)";
@@ -229,17 +313,8 @@ impl Draft {
                 self.write(&mut out, list, verdict.name(), &[]);
             }
         }
-        for (about, verdict, rule) in KEPT {
-            // Where order decides, a question in front would take the place of a refusal behind it.
-            let verdict = if self.ordered {
-                Verdict::Deny
-            } else {
-                *verdict
-            };
-            let _ = writeln!(
-                out,
-                "\n[[rules]]    # {about}\naction = \"{verdict}\"\n{rule}"
-            );
+        for kept in KEPT {
+            out += &kept.text(self.ordered);
         }
         for entry in self.entries.iter().filter(|own| self.list(own) == "rules") {
             let _ = writeln!(out, "\n[[rules]]    # from {}", plain(&entry.from));

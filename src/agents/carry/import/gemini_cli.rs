@@ -333,7 +333,10 @@ impl<'t> Rule<'t> {
             } else {
                 self.tools.clone()
             };
-            names.extend(tools.iter().map(|tool| format!("mcp__{server}__{tool}")));
+            names.extend(tools.iter().map(|tool| match (server.as_str(), *tool) {
+                ("*", "*") => "mcp__*".to_owned(),
+                (server, tool) => format!("mcp__{server}__{tool}"),
+            }));
         } else if self.tools.is_empty() {
             names.push("*".to_owned());
         }
@@ -414,7 +417,10 @@ fn stars(regex: &str, allow: bool) -> Result<Vec<String>, String> {
                 _ => return Err("this regular expression is more than words and stars".into()),
             },
             '(' => {
-                while chars.next_if(|next| matches!(next, '?' | ':')).is_some() {}
+                // Of groups with a mark only those that say nothing more: `(?i)` changes what the rest matches.
+                if chars.next_if_eq(&'?').is_some() && chars.next_if_eq(&':').is_none() {
+                    return Err("this regular expression is more than words and stars".into());
+                }
                 let inside: String = chars.by_ref().take_while(|c| *c != ')').collect();
                 let plain = |c: char| c.is_alphanumeric() || "-_/|. ".contains(c) && c != '.';
                 if !inside.chars().all(plain) || matches!(chars.peek(), Some('*' | '+' | '?' | '{'))
@@ -461,7 +467,16 @@ mod tests {
         let read = |regex| super::stars(regex, false).unwrap_or_default();
         assert_eq!(read("git (status|diff)"), ["git status*", "git diff*"]);
         assert_eq!(read("rm\\s+-rf.*"), ["rm -rf**"]);
-        assert_eq!(read("npm run [a-z]+"), [""; 0]);
+        assert_eq!(read("git (?:status|diff)"), ["git status*", "git diff*"]);
+        for more in [
+            "npm run [a-z]+",
+            "(?i)rm -rf",
+            "(?i:rm) -rf",
+            "(?=rm)",
+            "(::a)",
+        ] {
+            assert_eq!(read(more), [""; 0], "{more}");
+        }
         assert_eq!(
             super::stars("git status\\b", true).unwrap(),
             ["git status *"]
