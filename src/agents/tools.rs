@@ -204,7 +204,7 @@ fn places(glob: &str) -> Vec<String> {
     let mut done = Vec::new();
     while let Some(text) = all.pop() {
         match braces(&text) {
-            None => done.push(fixed(&text)),
+            None => done.extend(ways(&text).map(|text| fixed(&text))),
             Some(words) if done.len() + all.len() + words.len() <= MOST => all.extend(words),
             // Too many to tell where they look.
             Some(words) => {
@@ -221,6 +221,29 @@ fn places(glob: &str) -> Vec<String> {
     done.sort();
     done.dedup();
     done
+}
+
+/// A glob, and where `..` stands behind a wildcard, what it comes to: `src/*/../a/*` looks in `src/a`.
+fn ways(glob: &str) -> impl Iterator<Item = String> {
+    let leads_up = glob.split('/').any(|part| part == "..");
+    let come_to = |parts: &mut dyn Iterator<Item = &str>| {
+        let mut out: Vec<&str> = Vec::new();
+        for part in parts {
+            match (part, out.last()) {
+                ("..", Some(last)) if !matches!(*last, "" | "..") => drop(out.pop()),
+                _ => out.push(part),
+            }
+        }
+        out.join("/")
+    };
+    let none = |part: &&str| *part != "**";
+    let others = leads_up.then(|| {
+        [
+            come_to(&mut glob.split('/')),
+            come_to(&mut glob.split('/').filter(none)),
+        ]
+    });
+    std::iter::once(glob.to_owned()).chain(others.into_iter().flatten())
 }
 
 /// The words that the first braces of a text make; none where it has none that hold several.
@@ -321,8 +344,14 @@ mod tests {
         for (glob, folders) in [
             ("**/*.{ts,tsx}", &["."][..]),
             ("{src,../home/.ssh}/*", &["../home/.ssh", "src"]),
-            ("src/{a.rs,../.env}", &["src/../.env", "src/a.rs"]),
-            ("src/{a,{b,../c}}", &["src/../c", "src/a", "src/b"]),
+            ("a/../b", &["a/../b", "b"]),
+            ("src/{a.rs,../.env}", &[".env", "src/../.env", "src/a.rs"]),
+            (
+                "src/*/../../../home/.ssh/*",
+                &["../home/.ssh", "src/../../.."],
+            ),
+            ("src/**/../.env", &[".env", "src/..", "src/.env"]),
+            ("src/{a,{b,../c}}", &["c", "src/../c", "src/a", "src/b"]),
             ("{/etc,src}/*", &["/etc", "src"]),
             ("a{b", &["."]),
         ] {

@@ -45,6 +45,8 @@ pub(super) struct Placed {
     filled: BTreeSet<String>,
     /// New names, absolute, and what stands there now.
     names: BTreeMap<String, Vec<Origin>>,
+    /// Some of them are links.
+    links: bool,
     /// A file was changed that says what is left out.
     pub uncovered: bool,
 }
@@ -102,11 +104,16 @@ impl Placed {
     /// Whether names that nobody knows may have come to lie below a folder.
     fn is_filled(&self, folder: &str) -> bool {
         let start = format!("{}/", folder.trim_end_matches('/'));
-        self.filled.iter().any(|own| {
-            own == folder
-                || own.starts_with(&start)
-                || start.starts_with(&format!("{}/", own.trim_end_matches('/')))
-        })
+        let mut above = start.match_indices('/').map(|(end, _)| end.max(1));
+        let below = self
+            .filled
+            .range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
+            .next();
+        above.any(|end| {
+            start
+                .get(..end)
+                .is_some_and(|head| self.filled.contains(head))
+        }) || below.is_some_and(|own| own.starts_with(&start))
     }
 }
 
@@ -215,7 +222,14 @@ impl Walker<'_> {
             path: Word::known(path, access.path.span),
             ..access.clone()
         };
+        let writes = access.mode == Mode::Write && access.touches == Touches::Surely;
+        if self.placed.names.is_empty() && !writes {
+            return Vec::new();
+        }
         let Some(text) = access.path.text() else {
+            if !self.placed.links {
+                return Vec::new();
+            }
             // `cp -s acl.toml q; tee q?`.
             let folder = access.cwd.as_deref().unwrap_or("/");
             let start = path::normal(&path::join(folder, access.path.prefix()));
@@ -241,8 +255,7 @@ impl Walker<'_> {
         if !all {
             self.opaque("files get too many names to be followed", access.path.span);
         }
-        if access.mode == Mode::Write && access.touches == Touches::Surely && full.len() <= LONGEST
-        {
+        if writes && full.len() <= LONGEST {
             let name = path::last(&full);
             self.placed.uncovered |= IGNORES.contains(&name) || full.ends_with("/info/exclude");
             match access.reach {
@@ -379,6 +392,7 @@ impl Walker<'_> {
                     from.extend(own.iter().filter_map(beside));
                 }
                 let (link, kept) = (outcome.links.is_some(), moves || outcome.keeps);
+                self.placed.links |= link;
                 for own in own {
                     let known = self.placed.names.entry(own.clone()).or_default();
                     for path in &from {
@@ -405,6 +419,9 @@ impl Walker<'_> {
 
     /// One file, or a folder with all below it, comes to stand under a name.
     fn lands(&mut self, place: &Place, env: &Env) {
+        if self.is_full() {
+            return;
+        }
         let sources = Self::full(place.source, env);
         let mut folders = Vec::new();
         for source in &sources {
