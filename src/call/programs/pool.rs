@@ -211,6 +211,7 @@ static NOWHERE: Entry = Entry {
     shortened: false,
     packages: false,
     compares: false,
+    attached: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,
