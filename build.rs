@@ -218,6 +218,7 @@ impl Tables {
             ("shortened", false),
             ("packages", false),
             ("compares", false),
+            ("attached", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),

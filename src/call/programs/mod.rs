@@ -92,6 +92,8 @@ pub struct Entry {
     pub packages: bool,
     /// Of folders it compares the files that two of them hold (`diff a b`).
     pub compares: bool,
+    /// Values may stand right behind its short options, though its long ones have one dash too (`gcc -oFILE`).
+    pub attached: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).

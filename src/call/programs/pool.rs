@@ -213,6 +213,7 @@ static NOWHERE: Entry = Entry {
     shortened: false,
     packages: false,
     compares: false,
+    attached: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,

@@ -62,10 +62,13 @@ impl Walker<'_> {
                     .get(from..end.min(found.len()))
                     .unwrap_or_default()
                     .to_vec();
-                if let Some(first) = inner.first_mut().filter(|_| package)
+                // Deny and ask know it without its version; an allow means what it writes.
+                if let Some((first, rest)) = inner.split_first().filter(|_| package)
                     && let Some(name) = unversioned(first.prefix())
                 {
-                    *first = Word::known(name, first.span);
+                    let named = Word::known(name, first.span);
+                    let words = std::iter::once(named).chain(rest.iter().cloned());
+                    self.scripted(words.collect(), env, at);
                 }
                 let before = from.checked_sub(1).and_then(|at| found.get(at));
                 let apart = before
@@ -226,6 +229,8 @@ impl Walker<'_> {
             return env.clone();
         }
         let mut inner = env.child();
+        // What is no shell itself hands its scripts to `sh`.
+        inner.dialect = Dialect::Posix;
         if crate::call::programs::find(name).is_some_and(|it| it.entry.starts == Start::Shell) {
             started_with(found, &mut inner);
             inner.dialect = Dialect::of(name);

@@ -592,13 +592,21 @@ impl Reader<'_> {
 
     /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
     fn attached(&self, name: &str) -> Option<&'static Spec> {
-        self.specs().find(|spec| {
-            spec.takes == Takes::Attached
-                && spec
-                    .names
-                    .texts()
-                    .any(|known| known.len() == 2 && name.starts_with(known))
-        })
+        let all = self.reading.entry().is_some_and(|entry| entry.attached);
+        let fits = |spec: &Spec, known: &str| {
+            name.starts_with(known)
+                && match spec.takes {
+                    Takes::Attached => known.len() == 2 || all,
+                    Takes::Value => known.len() <= 3 && all,
+                    _ => false,
+                }
+        };
+        let longest = |spec: &'static Spec| {
+            let own = spec.names.texts().filter(|known| fits(spec, known));
+            own.map(str::len).max().map(|length| (length, spec))
+        };
+        let all = self.specs().filter_map(longest);
+        all.max_by_key(|(length, _)| *length).map(|(_, spec)| spec)
     }
 
     /// `-abc`: options up to the first that takes a value.

@@ -992,9 +992,17 @@ impl<'w> Judge<'w> {
 
     fn image(&mut self, word: &Word, at: usize) {
         let prefix = word.prefix();
-        let Some((first, _)) = prefix.split_once('/') else {
+        let after = prefix.split_once("://").map_or(prefix, |(_, after)| after);
+        let Some((first, _)) = after.split_once('/') else {
             return;
         };
+        // Where it goes anyway.
+        if self.harmless.texts().any(|known| known == first) {
+            return;
+        }
+        if is_url(prefix) {
+            return self.host(word, at, None);
+        }
         if first == "localhost" || first.contains(['.', ':']) {
             self.host(&Word::known(first, word.span), at, None);
         }
