@@ -213,6 +213,10 @@ impl Tables {
             ("lands", false),
             ("caseless", false),
             ("unlisted", false),
+            ("glued", false),
+            ("cross", false),
+            ("chained", false),
+            ("console", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -567,6 +571,7 @@ impl Pools {
                 "here" => sets.push(format!("Set::Here({})", slot(tail)?)),
                 "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
                 "gives" => sets.push(format!("Set::Gives({})", self.text(tail))),
+                "hands" => sets.push(format!("Set::Hands({})", self.text(tail))),
                 "reads" => sets.push(format!("Set::Reads({})", self.text(tail))),
                 "value" => {
                     let (name, kind) = tail
@@ -636,7 +641,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 58] = [
+const KINDS: [&str; 64] = [
     "text",
     "maybe",
     "read",
@@ -695,6 +700,12 @@ const KINDS: [&str; 58] = [
     "binding",
     "refspec",
     "page",
+    "source",
+    "database",
+    "own",
+    "format",
+    "keys",
+    "edited",
 ];
 
 /// `write!` → a `Slot`.
@@ -711,7 +722,7 @@ fn slot(token: &str) -> Result<String> {
     ))
 }
 
-const STARTS: [&str; 9] = [
+const STARTS: [&str; 10] = [
     "nothing",
     "words",
     "words-more",
@@ -721,6 +732,7 @@ const STARTS: [&str; 9] = [
     "code",
     "parallel",
     "opaque",
+    "own",
 ];
 const STYLES: [&str; 6] = ["gnu", "single", "plain", "bundle", "letters", "posix"];
 

@@ -364,7 +364,7 @@ impl Reader<'_> {
             }
         }
         let begins = match entry.starts {
-            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel => {
+            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel | Start::Own => {
                 !self.reading.sets(Set::Stop)
             }
             _ => false,
@@ -497,10 +497,13 @@ impl Reader<'_> {
             false => (name, tail),
         };
         let value = tail.map(|tail| cut(word, tail));
-        let spec = self.spec(name).or_else(|| match single {
-            true => self.attached(name),
-            false => None,
-        });
+        // `gcc -MFx`, `-Wl,-Map=x`: all that stands behind the name is the value.
+        let behind = single.then(|| self.glued(prefix)).flatten();
+        let (spec, tail) = match (self.spec(name), behind) {
+            (None, Some((spec, length))) => (Some(spec), Some(length)),
+            (None, None) if single => (self.attached(name), tail),
+            (spec, _) => (spec, tail),
+        };
         let spec = match (spec, single) {
             (None, false) => match self.shortened(name).as_slice() {
                 [] => None,
@@ -585,6 +588,23 @@ impl Reader<'_> {
             self.reading.doubt.get_or_insert(at);
         }
         self.unlisted(name.to_owned(), value.filter(|_| !whole), at, true);
+    }
+
+    /// The option with the longest name that the word begins with, and where its value begins.
+    fn glued(&self, word: &str) -> Option<(&'static Spec, usize)> {
+        let dashes = usize::from(word.starts_with("--"));
+        let word = word.get(dashes..)?;
+        let levels = self.levels().filter(|entry| entry.glued);
+        let specs = levels.flat_map(|entry| entry.options);
+        let takes = specs.filter(|spec| spec.takes != Takes::Nothing);
+        takes
+            .flat_map(|spec| spec.names.texts().map(move |name| (spec, name.len())))
+            .filter(|(spec, length)| {
+                let typed = word.get(..*length);
+                *length < word.len() && spec.names.texts().any(|name| Some(name) == typed)
+            })
+            .max_by_key(|(_, length)| *length)
+            .map(|(spec, length)| (spec, length + dashes))
     }
 
     /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
@@ -676,7 +696,12 @@ impl Reader<'_> {
         let launches = self.reading.entry().is_some_and(|entry| {
             matches!(
                 entry.starts,
-                Start::Words | Start::WordsMore | Start::Joined | Start::Shell | Start::Parallel
+                Start::Words
+                    | Start::WordsMore
+                    | Start::Joined
+                    | Start::Shell
+                    | Start::Parallel
+                    | Start::Own
             )
         });
         if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {
