@@ -434,7 +434,8 @@ pub fn find(name: &str) -> Option<&'static Program> {
     let cross = |name: &str| {
         let (_, tool) = name.rsplit_once('-')?;
         // `save-as` may be anything.
-        let machine = name.len() > tool.len() + 1 && (tool.len() > 2 || name.matches('-').count() > 1);
+        let machine =
+            name.len() > tool.len() + 1 && (tool.len() > 2 || name.matches('-').count() > 1);
         exact(tool).filter(|program| machine && program.entry.cross)
     };
     if let Some(found) = exact(name).or_else(|| cross(name)) {

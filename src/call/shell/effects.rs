@@ -76,7 +76,8 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
                 out.roles.resize(words.len(), Role::Operand);
                 let mut judge = values::Judge::new(words, None, List::EMPTY);
                 judge.leads(program, next, next + 1);
-                out.starts.extend(judge.starts.into_iter().map(|(_, starts)| starts));
+                out.starts
+                    .extend(judge.starts.into_iter().map(|(_, starts)| starts));
                 (out.only_reads, out.transparent) = (false, false);
             }
             // A file of that name elsewhere need not be the program that the table means.
@@ -89,7 +90,10 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
 /// The words up to one that ends in `;`, where that ends them, and where it stands.
 fn chained<'w>(entry: &Entry, words: &'w [Word]) -> (Cow<'w, [Word]>, Option<usize>) {
     let ends = |word: &Word| word.text().is_some_and(|text| text.ends_with(';'));
-    let end = words.iter().position(ends).filter(|at| entry.chained && *at > 0);
+    let end = words
+        .iter()
+        .position(ends)
+        .filter(|at| entry.chained && *at > 0);
     let Some(end) = end else {
         return (Cow::Borrowed(words), None);
     };

@@ -1002,11 +1002,9 @@ impl<'w> Judge<'w> {
             let start = prefix.get(..end).unwrap_or("").trim_end_matches(part);
             start.len()
         });
-        let git = prefix.find("git@").filter(|at| {
-            prefix
-                .get(*at..)
-                .is_some_and(|rest| rest.contains(':'))
-        });
+        let git = prefix
+            .find("git@")
+            .filter(|at| prefix.get(*at..).is_some_and(|rest| rest.contains(':')));
         match scheme.or(git) {
             Some(start) => {
                 let url = cut(word, start);
@@ -1052,10 +1050,16 @@ impl<'w> Judge<'w> {
 
     fn own_words_in(&mut self, word: &Word, at: usize) {
         let program = self.words.first().map(Word::shown).unwrap_or_default();
-        let text = |word: &Word| word.text().map(|text| text.trim_matches(['{', '}', ' ']).to_owned());
+        let text = |word: &Word| {
+            word.text()
+                .map(|text| text.trim_matches(['{', '}', ' ']).to_owned())
+        };
         let starts = match text(word) {
             Some(text) => Starts::Value {
-                script: Word::known(format!("{program} {}", text.replace(" ; ", " \\; ")), word.span),
+                script: Word::known(
+                    format!("{program} {}", text.replace(" ; ", " \\; ")),
+                    word.span,
+                ),
                 at,
             },
             None => Starts::Opaque(format!("`{}` cannot be computed", word.shown())),
