@@ -217,6 +217,7 @@ impl Tables {
             ("cross", false),
             ("chained", false),
             ("console", false),
+            ("existing", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),

@@ -84,6 +84,8 @@ pub struct Entry {
     pub glued: bool,
     /// It goes by the name of a machine, too, that it works for (`arm-none-eabi-gcc`).
     pub cross: bool,
+    /// It creates no file that it is given by name (`sed -i`).
+    pub existing: bool,
     /// What is fed to it are lines of its console (`sqlite3`, `ed`).
     pub console: bool,
     /// A word that is `;`, or ends in it, ends its words: what follows are its words once more (`tmux ls \; kill-server`).

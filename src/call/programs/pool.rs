@@ -212,6 +212,7 @@ static NOWHERE: Entry = Entry {
     cross: false,
     chained: false,
     console: false,
+    existing: false,
     harmless: List::EMPTY,
     commands: List::EMPTY,
     ends: List::EMPTY,

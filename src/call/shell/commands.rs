@@ -506,6 +506,7 @@ impl Walker<'_> {
         let mut ends = std::mem::take(&mut outcome.ends);
         let own = names::ends_of(&found, &outcome.options);
         ends.extend(own.into_iter().map(|end| end.to_owned().into()));
+        let left_out = names::left_out(&found, &outcome.options);
         self.push(
             Kind::Command(Box::new(Command {
                 words: found,
@@ -525,6 +526,7 @@ impl Walker<'_> {
                 dockerignore: outcome.dockerignore,
                 follows: outcome.follows,
                 ends,
+                left_out,
                 escalations,
                 only_reads,
                 cwd,

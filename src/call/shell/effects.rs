@@ -46,6 +46,23 @@ pub fn only_shows(text: &str) -> bool {
         && outcome.starts.is_empty()
 }
 
+/// Whether a command line is one program that reads what it is fed, or names, and does nothing else (`sort -rn`).
+fn only_reads(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _./,:+-".contains(c);
+    if !text.chars().all(plain) || text.len() > 256 {
+        return false;
+    }
+    let words = text.split_whitespace();
+    let words: Vec<Word> = words
+        .map(|word| Word::known(word, crate::source::Span::default()))
+        .collect();
+    let outcome = outcome(&words, Stdin::Fed);
+    outcome.known
+        && outcome.only_reads
+        && outcome.escalations.is_empty()
+        && outcome.starts.is_empty()
+}
+
 /// What the words of one command do, program first. Total: any words give an outcome.
 pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
     let Some(program) = words.first() else {

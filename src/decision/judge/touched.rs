@@ -5,6 +5,7 @@ use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
+use crate::call::programs;
 use crate::call::word::{Links, Listed, Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -321,7 +322,8 @@ impl Judge<'_> {
             Cover::Tool => None,
         };
         let ends = owner.map_or(&[][..], |command| &command.ends);
-        match self.find_below(own, &listing, ("", ends), Fit::Must) {
+        let left_out = owner.map_or(&[][..], |command| &command.left_out);
+        match self.find_below(own, &listing, ("", ends, left_out), Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => unseen,
@@ -343,7 +345,7 @@ impl Judge<'_> {
             return false;
         };
         let start = format!("{}/{}", folder.real().trim_end_matches('/'), names.start);
-        self.find_below(own, &listing, (&start, &names.ends), Fit::MayUnknown)
+        self.find_below(own, &listing, (&start, &names.ends, &[]), Fit::MayUnknown)
             .is_none()
     }
 
@@ -484,14 +486,14 @@ impl Judge<'_> {
         &self,
         own: &Paths,
         listing: &Listing,
-        (start, ends): (&str, &[Cow<'_, str>]),
+        (start, ends, left_out): (&str, &[Cow<'_, str>], &[String]),
         enough: Fit,
     ) -> Option<String> {
         let address = |it: *const ()| it as usize;
         let looked = (
             address(std::ptr::from_ref(own).cast()),
             address(std::ptr::from_ref(listing).cast()),
-            format!("{start}\0{}", ends.join("\0")),
+            format!("{start}\0{}\0\0{}", ends.join("\0"), left_out.join("\0")),
             enough,
         );
         if let Some(found) = self.found.borrow().get(&looked) {
@@ -509,7 +511,9 @@ impl Judge<'_> {
         };
         let counts = |path: &str| {
             let end = ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
-            end && path.starts_with(start)
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let left = || left_out.iter().any(|glob| programs::fits(glob, name));
+            end && path.starts_with(start) && !left()
         };
         let found = listing.paths.iter().find_map(|(path, entry)| {
             if !counts(path) {

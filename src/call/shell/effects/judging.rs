@@ -208,6 +208,19 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     given(&reading, words, &mut judge);
     handed(&reading, &mut judge);
 
+    // A name that git lists may be that of a file that is gone: who creates none leaves it so.
+    if any(|entry| entry.existing) {
+        let operands = judge
+            .effects
+            .iter_mut()
+            .filter(|(at, _)| reading.operands.binary_search(at).is_ok());
+        for piece in operands.flat_map(|(_, effect)| effect.value.pieces.iter_mut()) {
+            if let Piece::Below(listed) = piece {
+                listed.gone = false;
+            }
+        }
+    }
+
     let Judge {
         mut effects,
         escalations,

@@ -680,6 +680,13 @@ impl<'w> Judge<'w> {
                         true,
                     );
                 }
+                scripts::Touch::Feeds(script) => {
+                    // `print | "sort -rn"` is judged as what it is.
+                    if !super::only_reads(&script) {
+                        self.escalate("has a script that runs a command", at);
+                    }
+                    self.script(&Word::known(script, word.span), at, false);
+                }
                 scripts::Touch::Runs(script) => {
                     self.escalate("has a script that runs a command", at);
                     if script.is_none() {
