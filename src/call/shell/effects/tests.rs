@@ -331,7 +331,7 @@ fn tricky_lines() {
         ("kubectl --frob get delete x", "! --frob"),
         ("kubectl --frob x delete pod", "! --frob"),
         ("npm --frob ls publish", "! --frob"),
-        ("cargo -q --locked tree", "nothing"),
+        ("cargo -q --locked tree", "changes"),
         ("sort --frob=.env a", "read? .env, read a"),
         ("git -c pager.log=false log", "nothing"),
         ("curl --head https://h", "host https://h"),
