@@ -218,7 +218,11 @@ impl Tables {
             ("shortened", false),
             ("packages", false),
             ("compares", false),
-            ("attached", false),
+            ("glued", false),
+            ("cross", false),
+            ("chained", false),
+            ("console", false),
+            ("existing", false),
         ];
         let own = match table.get("does") {
             Some(value) => Some(does(text(value, "does")?).map_err(err)?),
@@ -581,6 +585,7 @@ impl Pools {
                 "here" => sets.push(format!("Set::Here({})", slot(tail)?)),
                 "does" => sets.push(format!("Set::Does(Does::{})", does(tail)?)),
                 "gives" => sets.push(format!("Set::Gives({})", self.text(tail))),
+                "hands" => sets.push(format!("Set::Hands({})", self.text(tail))),
                 "reads" => sets.push(format!("Set::Reads({})", self.text(tail))),
                 "settings" => sets.push(format!("Set::Settings({})", self.text(tail))),
                 "value" => {
@@ -652,7 +657,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 61] = [
+const KINDS: [&str; 67] = [
     "text",
     "maybe",
     "read",
@@ -714,6 +719,12 @@ const KINDS: [&str; 61] = [
     "binding",
     "refspec",
     "page",
+    "source",
+    "database",
+    "own",
+    "format",
+    "keys",
+    "edited",
 ];
 
 /// `write!` → a `Slot`.
@@ -730,7 +741,7 @@ fn slot(token: &str) -> Result<String> {
     ))
 }
 
-const STARTS: [&str; 9] = [
+const STARTS: [&str; 10] = [
     "nothing",
     "words",
     "words-more",
@@ -740,6 +751,7 @@ const STARTS: [&str; 9] = [
     "code",
     "parallel",
     "opaque",
+    "own",
 ];
 const STYLES: [&str; 6] = ["gnu", "single", "plain", "bundle", "letters", "posix"];
 

@@ -97,6 +97,8 @@ pub struct Command {
     pub follows: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
+    /// Globs of the names that it leaves out below a folder, a star at one end perhaps.
+    pub left_out: Vec<String>,
     /// It has nothing to do but what is typed into it: a bare shell or interpreter.
     pub open: bool,
     /// It is a script that its launcher runs as a program (`bash ./deploy.sh`): only deny and ask look at it.

@@ -611,7 +611,7 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), (String, Option<String>
     }
 }
 
-/// One spelling for one host: punycode, lower case, addresses normalised, no dot at the end.
+/// One spelling for one host: punycode, lower case, addresses normalised (an IPv4 address is one in IPv6, too), no dot at the end.
 pub fn canonical_host(name: &str) -> Result<String, (String, Option<String>)> {
     let bare = name
         .trim_end_matches('.')
@@ -634,7 +634,14 @@ pub fn canonical_host(name: &str) -> Result<String, (String, Option<String>)> {
         false => url::Host::parse(bare),
     };
     parsed
-        .map(|host| host.to_string())
+        // `[::ffff:10.0.0.1]` is the machine 10.0.0.1.
+        .map(|host: url::Host| match host {
+            url::Host::Ipv6(address) => match address.to_ipv4_mapped() {
+                Some(address) => address.to_string(),
+                None => host.to_string(),
+            },
+            host => host.to_string(),
+        })
         .map_err(|why| {
             (
                 format!("`{name}` is no host: {why}"),

@@ -84,6 +84,16 @@ pub struct Entry {
     pub unpacks: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
+    /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).
+    pub glued: bool,
+    /// It goes by the name of a machine, too, that it works for (`arm-none-eabi-gcc`).
+    pub cross: bool,
+    /// It creates no file that it is given by name (`sed -i`).
+    pub existing: bool,
+    /// What is fed to it are lines of its console (`sqlite3`, `ed`).
+    pub console: bool,
+    /// A word that is `;`, or ends in it, ends its words: what follows are its words once more (`tmux ls \; kill-server`).
+    pub chained: bool,
     /// It has options with a value that are not listed here, though it runs no code of the project.
     pub unlisted: bool,
     /// The beginning of a subcommand's name stands for it where no other begins so (`npm pub`).
@@ -92,8 +102,6 @@ pub struct Entry {
     pub packages: bool,
     /// Of folders it compares the files that two of them hold (`diff a b`).
     pub compares: bool,
-    /// Values may stand right behind its short options, though its long ones have one dash too (`gcc -oFILE`).
-    pub attached: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).
@@ -205,6 +213,8 @@ pub enum Start {
     Parallel,
     /// Something that cannot be followed (`socat`): always opaque.
     Opaque,
+    /// Words of the same program (`tmux bind x run-shell y`).
+    Own,
 }
 
 /// How a program reads its words.
@@ -374,6 +384,18 @@ pub enum Kind {
     Binding,
     /// `[+]SOURCE:TARGET` of a push: deny and ask know it by its target.
     Refspec,
+    /// What is fetched: a name, a URL, `name@URL`, a path (`pip install`).
+    Source,
+    /// A database: a name, a URL, or `host=…` (`psql -d`).
+    Database,
+    /// A command line of the same program in one word (`tmux if-shell x 'run-shell y'`).
+    Own,
+    /// Text, `#(COMMAND)` in which is run (`tmux display`).
+    Format,
+    /// A file that is read and written, or `!COMMAND` (`ed`).
+    Edited,
+    /// What is typed into another shell.
+    Keys,
     /// A page by its name, or a file of its own where it has a slash: pages include other files (`man ./page`).
     Page,
 }
@@ -453,6 +475,8 @@ pub enum Set {
     Keeps,
     /// It keeps what it replaces under another name (`cp -b`).
     Backups,
+    /// Its values, split at commas, are words of that program (`gcc -Wl,-Map,x`).
+    Hands(Text),
     /// It goes on with what is typed into it (`python -i`, `git add -p`).
     Opens,
     /// It does so unless it has what it would ask for (`git tag -a`).
@@ -480,7 +504,15 @@ pub fn find(name: &str) -> Option<&'static Program> {
             .and_then(|at| NAMES.get(at))
             .and_then(|(_, program)| PROGRAMS.get(usize::from(*program)))
     };
-    if let Some(found) = exact(name) {
+    // `arm-none-eabi-gcc`.
+    let cross = |name: &str| {
+        let (_, tool) = name.rsplit_once('-')?;
+        // `save-as` may be anything.
+        let machine =
+            name.len() > tool.len() + 1 && (tool.len() > 2 || name.matches('-').count() > 1);
+        exact(tool).filter(|program| machine && program.entry.cross)
+    };
+    if let Some(found) = exact(name).or_else(|| cross(name)) {
         return Some(found);
     }
     // `gcc-12`, `python3.12`, `clang-format-15`, `node20`; also `tool.exe`.
@@ -488,7 +520,8 @@ pub fn find(name: &str) -> Option<&'static Program> {
     let bare = bare.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let bare = bare.strip_suffix('-').unwrap_or(bare);
     let version = name.get(bare.len()..).unwrap_or("");
-    let found = (!version.is_empty()).then(|| exact(bare)).flatten()?;
+    let known = || exact(bare).or_else(|| cross(bare));
+    let found = (!version.is_empty()).then(known).flatten()?;
     // `python3`, `node20`, but not `rm2`: that is some other program.
     let interpreter = matches!(found.entry.starts, Start::Code | Start::Shell);
     (interpreter || version.contains(['.', '-'])).then_some(found)
@@ -589,6 +622,8 @@ mod tests {
         assert_eq!(known("perl5.36.0"), Some("perl"));
         assert_eq!(known("clang-15"), Some("gcc"));
         assert_eq!(known("gawk"), Some("awk"));
+        assert_eq!(known("x86_64-linux-gnu-g++-12"), Some("gcc"));
+        assert_eq!(known("my-rm"), None);
         assert_eq!(known("7z"), Some("7z"));
         assert_eq!(known("rm2"), None);
         assert_eq!(known("12"), None);

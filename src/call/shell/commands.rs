@@ -520,6 +520,7 @@ impl Walker<'_> {
         let mut ends = std::mem::take(&mut outcome.ends);
         let own = names::ends_of(&found, &outcome.options);
         ends.extend(own.into_iter().map(|end| end.to_owned().into()));
+        let left_out = names::left_out(&found, &outcome.options);
         self.push(
             Kind::Command(Box::new(Command {
                 words: found,
@@ -539,6 +540,7 @@ impl Walker<'_> {
                 dockerignore: outcome.dockerignore,
                 follows: outcome.follows,
                 ends,
+                left_out,
                 escalations,
                 only_reads,
                 cwd,

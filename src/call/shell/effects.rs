@@ -18,11 +18,12 @@ mod values;
 pub(super) use pathspecs::TOP;
 pub(super) use reading::cut;
 pub use values::asked_for;
-pub(super) use values::files_of;
+pub use values::ends;
+pub(super) use values::{files_of, shelled};
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::path;
-use crate::call::programs::{self, Linked};
+use crate::call::programs::{self, Entry, Linked, List};
 use crate::call::word::Word;
 use std::borrow::Cow;
 
@@ -40,6 +41,23 @@ pub enum Stdin {
 pub fn only_shows(text: &str) -> bool {
     let word = Word::known(text, crate::source::Span::default());
     let outcome = outcome(&[word], Stdin::Fed);
+    outcome.known
+        && outcome.only_reads
+        && outcome.escalations.is_empty()
+        && outcome.starts.is_empty()
+}
+
+/// Whether a command line is one program that reads what it is fed, or names, and does nothing else (`sort -rn`).
+fn only_reads(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || " _./,:+-".contains(c);
+    if !text.chars().all(plain) || text.len() > 256 {
+        return false;
+    }
+    let words = text.split_whitespace();
+    let words: Vec<Word> = words
+        .map(|word| Word::known(word, crate::source::Span::default()))
+        .collect();
+    let outcome = outcome(&words, Stdin::Fed);
     outcome.known
         && outcome.only_reads
         && outcome.escalations.is_empty()
@@ -70,12 +88,41 @@ pub fn outcome(words: &[Word], stdin: Stdin) -> Outcome {
     match known.or_else(dashed) {
         None => judging::unknown(words),
         Some((entry, sub)) => {
-            let mut out = judging::known(reading::read(words, entry, sub), words, stdin);
+            let (own, next) = chained(entry, words);
+            let mut out = judging::known(reading::read(&own, entry, sub), &own, stdin);
+            if let Some(next) = next {
+                out.roles.resize(words.len(), Role::Operand);
+                let mut judge = values::Judge::new(words, None, List::EMPTY);
+                judge.leads(program, next, next + 1);
+                out.starts
+                    .extend(judge.starts.into_iter().map(|(_, starts)| starts));
+                (out.only_reads, out.transparent) = (false, false);
+            }
             // A file of that name elsewhere need not be the program that the table means.
             out.only_reads &= name.len() == base.len() || system_folder(name);
             out
         }
     }
+}
+
+/// The words up to one that ends in `;`, where that ends them, and where it stands.
+fn chained<'w>(entry: &Entry, words: &'w [Word]) -> (Cow<'w, [Word]>, Option<usize>) {
+    let ends = |word: &Word| word.text().is_some_and(|text| text.ends_with(';'));
+    let end = words
+        .iter()
+        .position(ends)
+        .filter(|at| entry.chained && *at > 0);
+    let Some(end) = end else {
+        return (Cow::Borrowed(words), None);
+    };
+    let mut own = words.get(..=end).unwrap_or_default().to_vec();
+    let last = own.pop().unwrap_or_default();
+    let text = last.text().unwrap_or("").trim_end_matches(';');
+    if !text.is_empty() {
+        own.push(Word::known(text, last.span));
+    }
+    let next = Some(end).filter(|end| end + 1 < words.len());
+    (Cow::Owned(own), next)
 }
 
 /// Whether the path lies in a folder that only the system's administrator fills.
@@ -216,6 +263,8 @@ pub enum Starts {
     },
     /// A shell script on standard input (`bash`, `bash -s`).
     Stdin,
+    /// Lines of a console on standard input, some of which go to a shell (`sqlite3`, `ed`).
+    Console,
     /// A shell script in a file, read and run (`bash x.sh`, `source x`).
     File {
         /// Index of the word.

@@ -5,7 +5,7 @@
 use super::builtins::{own_options, started_with};
 use super::commands::Level;
 use super::dialect::Dialect;
-use super::effects::Starts;
+use super::effects::{Starts, shelled};
 use super::env::{Env, Value as Known};
 use super::names;
 use super::parse::is_name;
@@ -19,6 +19,9 @@ use crate::call::programs::Start;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::rc::Rc;
+
+/// Lines of a console that are looked at.
+const CONSOLE: usize = 64;
 
 impl Walker<'_> {
     #[allow(clippy::too_many_arguments)] // what is known of the command that starts it
@@ -209,6 +212,16 @@ impl Walker<'_> {
             Starts::Stdin => {
                 let mut inner = self.inner(&name, found, assignments, env, level);
                 self.standard_input(&name, span, &mut inner, input, at);
+            }
+            Starts::Console => {
+                if let Input::Text { text, .. } = input {
+                    let mut inner = self.inner(&name, found, assignments, env, level);
+                    let scripts = text.lines().filter_map(shelled).take(CONSOLE);
+                    for script in scripts {
+                        let script = Word::known(script.trim(), span);
+                        self.code(&script, "its console", &name, &mut inner, env, input, level);
+                    }
+                }
             }
             Starts::File { word } => {
                 self.file(word, &name, found, assignments, env, input, level, at)

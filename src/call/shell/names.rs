@@ -285,6 +285,7 @@ pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str>
             _ => Vec::new(),
         },
         "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
+        "rg" => asked_for(options).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -302,6 +303,47 @@ fn included(options: &[Opt]) -> Option<Vec<&str>> {
         }
     }
     Some(ends)
+}
+
+/// `rg -uu -g '*.rs'`: where a glob asks for names, no other is searched.
+fn asked_for(options: &[Opt]) -> Option<Vec<&str>> {
+    let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
+    let mut ends = Vec::new();
+    for option in options {
+        let caseless = ["--iglob", "--glob-case-insensitive"];
+        if !option.sure || caseless.iter().any(|name| called(option, name)) {
+            return None;
+        }
+        if called(option, "--glob") {
+            let glob = option.value.as_ref()?.text()?;
+            if !glob.starts_with('!') {
+                ends.push(glob_end(glob).filter(|end| !end.contains('}'))?);
+            }
+        }
+    }
+    Some(ends)
+}
+
+/// `grep -r --exclude='.env*'`: globs of names that are left out. An `--include` may let them in again.
+pub(super) fn left_out(words: &[Word], options: &[Opt]) -> Vec<String> {
+    let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
+    let program = words.first().and_then(Word::text).unwrap_or_default();
+    let greps = matches!(path::last(program), "grep" | "egrep" | "fgrep");
+    if !greps || options.iter().any(|option| called(option, "--include")) {
+        return Vec::new();
+    }
+    // One star at an end, and letters: read alike by all.
+    let plain = |glob: &&str| {
+        let bare = glob.strip_suffix('*').or_else(|| glob.strip_prefix('*'));
+        let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let bare = bare.unwrap_or(glob);
+        !bare.is_empty() && bare.chars().all(letter)
+    };
+    let excludes = options
+        .iter()
+        .filter(|option| option.sure && called(option, "--exclude"));
+    let globs = excludes.filter_map(|option| option.value.as_ref()?.text().filter(plain));
+    globs.map(str::to_owned).collect()
 }
 
 /// Whether all that `find` asks of a name must hold. `! -path x` drops names; anything else in brackets, behind an `or`

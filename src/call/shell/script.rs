@@ -1125,7 +1125,8 @@ fn only_filters(tree: &Tree, stage: &Command, env: &Env) -> bool {
         .filter(|name| !super::builtins::is_builtin(name))
         .and_then(programs::find)
         .is_some_and(|program| {
-            program.entry.starts == Start::Nothing && program.entry.subs.is_empty()
+            let entry = program.entry;
+            entry.starts == Start::Nothing && entry.subs.is_empty() && !entry.console
         })
 }
 

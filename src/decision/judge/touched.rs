@@ -6,6 +6,7 @@ use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
+use crate::call::programs;
 use crate::call::word::{Links, Listed, Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -337,7 +338,8 @@ impl<'a> Judge<'a> {
             Cover::Tool => None,
         };
         let ends = owner.map_or(&[][..], |command| &command.ends);
-        match self.find_below(own, &listing, ("", ends), Fit::Must) {
+        let left_out = owner.map_or(&[][..], |command| &command.left_out);
+        match self.find_below(own, &listing, ("", ends, left_out), Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => unseen,
@@ -365,7 +367,7 @@ impl<'a> Judge<'a> {
         let folder = names.folder(path, self.frame);
         let listing = self.listing(&folder, names.skips())?;
         let start = format!("{}/{}", folder.real().trim_end_matches('/'), names.start);
-        self.find_below(own, &listing, (&start, &names.ends), enough)
+        self.find_below(own, &listing, (&start, &names.ends, &[]), enough)
     }
 
     /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and
@@ -534,14 +536,14 @@ impl<'a> Judge<'a> {
         &self,
         own: &Paths,
         listing: &Listing,
-        (start, ends): (&str, &[Cow<'_, str>]),
+        (start, ends, left_out): (&str, &[Cow<'_, str>], &[String]),
         enough: Fit,
     ) -> Option<String> {
         let address = |it: *const ()| it as usize;
         let looked = (
             address(std::ptr::from_ref(own).cast()),
             address(std::ptr::from_ref(listing).cast()),
-            format!("{start}\0{}", ends.join("\0")),
+            format!("{start}\0{}\0\0{}", ends.join("\0"), left_out.join("\0")),
             enough,
         );
         if let Some(found) = self.found.borrow().get(&looked) {
@@ -559,7 +561,9 @@ impl<'a> Judge<'a> {
         };
         let counts = |path: &str| {
             let end = ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
-            end && path.starts_with(start)
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let left = || left_out.iter().any(|glob| programs::fits(glob, name));
+            end && path.starts_with(start) && !left()
         };
         let found = listing.paths.iter().find_map(|(path, entry)| {
             if !counts(path) {

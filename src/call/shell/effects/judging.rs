@@ -173,6 +173,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
             at,
         );
     }
+    // It may be another one, shortened: `tmux run-s x`.
+    if let Some(at) = reading.stray.filter(|_| entry.chained) {
+        judge.escalate("has a subcommand that is not known", at);
+    }
     for at in &reading.assignments {
         if let Some(word) = words.get(*at) {
             judge.value(
@@ -205,6 +209,20 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     starting::starts(&reading, entry, words, stdin, &mut judge);
     given(&reading, words, &mut judge);
+    handed(&reading, &mut judge);
+
+    // A name that git lists may be that of a file that is gone: who creates none leaves it so.
+    if any(|entry| entry.existing) {
+        let operands = judge
+            .effects
+            .iter_mut()
+            .filter(|(at, _)| reading.operands.binary_search(at).is_ok());
+        for piece in operands.flat_map(|(_, effect)| effect.value.pieces.iter_mut()) {
+            if let Piece::Below(listed) = piece {
+                listed.gone = false;
+            }
+        }
+    }
 
     let Judge {
         mut effects,
@@ -285,16 +303,55 @@ fn given(reading: &Reading, words: &[Word], judge: &mut Judge) {
     for (word, text) in inner.iter_mut().zip([to.as_str(), "all"]) {
         *word = Word::known(text, word.span);
     }
-    let out = super::outcome(&inner, Stdin::None);
+    done(super::outcome(&inner, Stdin::None), dashes, judge, |at| {
+        at + start
+    });
+}
+
+/// What another program does with words of this one is done here; `word` is where each of them stands.
+fn done(out: Outcome, at: usize, judge: &mut Judge, word: impl Fn(usize) -> usize) {
     for effect in out.effects {
-        let naming = effect.naming.map(|at| at + start);
-        judge.effects.push((dashes, Effect { naming, ..effect }));
+        let naming = effect.naming.map(&word);
+        judge.effects.push((at, Effect { naming, ..effect }));
     }
     for escalation in out.escalations {
         match escalation.at {
-            Trigger::Word(at) => judge.escalate(&escalation.what, at + start),
+            Trigger::Word(at) => judge.escalate(&escalation.what, word(at)),
             _ => judge.escalations.push(escalation),
         }
+    }
+}
+
+/// The values that are handed on, each split at commas, are the words of another program (`gcc -Wl,-Map,x`).
+fn handed(reading: &Reading, judge: &mut Judge) {
+    let to = reading.settings.iter().filter_map(|set| match set {
+        Set::Hands(program) => Some(*program),
+        _ => None,
+    });
+    for program in to {
+        let (mut inner, mut places) = (Vec::new(), Vec::new());
+        let found = reading.found.iter();
+        for found in found.filter(|found| found.spec.sets.contains(&Set::Hands(program))) {
+            let Some(word) = found.value.as_ref().map(|value| &value.word) else {
+                continue;
+            };
+            match word.text() {
+                Some(text) => {
+                    inner.extend(text.split(',').map(|text| Word::known(text, word.span)))
+                }
+                None => judge.escalate("hands on words that cannot be computed", found.at),
+            }
+            places.resize(inner.len(), found.at);
+        }
+        let (Some(first), Some(at)) = (inner.first(), places.first().copied()) else {
+            continue;
+        };
+        let span = first.span;
+        inner.insert(0, Word::known(program.as_str(), span));
+        done(super::outcome(&inner, Stdin::None), at, judge, |word| {
+            let own = word.checked_sub(1).and_then(|word| places.get(word));
+            own.copied().unwrap_or(at)
+        });
     }
 }
 

@@ -366,7 +366,7 @@ impl Reader<'_> {
             }
         }
         let begins = match entry.starts {
-            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel => {
+            Start::Words | Start::WordsMore | Start::Joined | Start::Parallel | Start::Own => {
                 !self.reading.sets(Set::Stop)
             }
             _ => false,
@@ -499,10 +499,13 @@ impl Reader<'_> {
             false => (name, tail),
         };
         let value = tail.map(|tail| cut(word, tail));
-        let spec = self.spec(name).or_else(|| match single {
-            true => self.attached(name),
-            false => None,
-        });
+        // `gcc -MFx`, `-Wl,-Map=x`: all that stands behind the name is the value.
+        let behind = single.then(|| self.glued(prefix)).flatten();
+        let (spec, tail) = match (self.spec(name), behind) {
+            (None, Some((spec, length))) => (Some(spec), Some(length)),
+            (None, None) if single => (self.attached(name), tail),
+            (spec, _) => (spec, tail),
+        };
         let spec = match (spec, single) {
             (None, false) => match self.shortened(name).as_slice() {
                 [] => None,
@@ -590,23 +593,32 @@ impl Reader<'_> {
         self.unlisted(name.to_owned(), value.filter(|_| !whole), at, true);
     }
 
+    /// The option with the longest name that the word begins with, and where its value begins.
+    fn glued(&self, word: &str) -> Option<(&'static Spec, usize)> {
+        let dashes = usize::from(word.starts_with("--"));
+        let word = word.get(dashes..)?;
+        let levels = self.levels().filter(|entry| entry.glued);
+        let specs = levels.flat_map(|entry| entry.options);
+        let takes = specs.filter(|spec| spec.takes != Takes::Nothing);
+        takes
+            .flat_map(|spec| spec.names.texts().map(move |name| (spec, name.len())))
+            .filter(|(spec, length)| {
+                let typed = word.get(..*length);
+                *length < word.len() && spec.names.texts().any(|name| Some(name) == typed)
+            })
+            .max_by_key(|(_, length)| *length)
+            .map(|(spec, length)| (spec, length + dashes))
+    }
+
     /// A one-letter option with its value attached, in a program with one dash: `-Olevel`, `-Dtree`.
     fn attached(&self, name: &str) -> Option<&'static Spec> {
-        let all = self.reading.entry().is_some_and(|entry| entry.attached);
-        let fits = |spec: &Spec, known: &str| {
-            name.starts_with(known)
-                && match spec.takes {
-                    Takes::Attached => known.len() == 2 || all,
-                    Takes::Value => known.len() <= 3 && all,
-                    _ => false,
-                }
-        };
-        let longest = |spec: &'static Spec| {
-            let own = spec.names.texts().filter(|known| fits(spec, known));
-            own.map(str::len).max().map(|length| (length, spec))
-        };
-        let all = self.specs().filter_map(longest);
-        all.max_by_key(|(length, _)| *length).map(|(_, spec)| spec)
+        self.specs().find(|spec| {
+            spec.takes == Takes::Attached
+                && spec
+                    .names
+                    .texts()
+                    .any(|known| known.len() == 2 && name.starts_with(known))
+        })
     }
 
     /// `-abc`: options up to the first that takes a value.
@@ -687,7 +699,12 @@ impl Reader<'_> {
         let launches = self.reading.entry().is_some_and(|entry| {
             matches!(
                 entry.starts,
-                Start::Words | Start::WordsMore | Start::Joined | Start::Shell | Start::Parallel
+                Start::Words
+                    | Start::WordsMore
+                    | Start::Joined
+                    | Start::Shell
+                    | Start::Parallel
+                    | Start::Own
             )
         });
         if launches && value.is_none() && !matches!(name.as_str(), "--help" | "--version") {

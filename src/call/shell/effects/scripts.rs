@@ -12,6 +12,8 @@ pub(super) enum Touch {
     File(Mode, String),
     /// Runs a command; its text, where it is constant.
     Runs(Option<String>),
+    /// Runs a command on what it prints.
+    Feeds(String),
     /// Not understood, or computed: what may happen.
     Unclear(&'static str),
 }
@@ -316,12 +318,13 @@ fn touches(tokens: &[Token]) -> Vec<Touch> {
             )),
             Token::Pipe => {
                 // `print | "cmd"`, `"cmd" | getline`.
-                let command = match (before, next) {
-                    (Some(Token::Text(command)), Some(Token::Name("getline"))) => Some(command),
-                    (_, Some(Token::Text(command))) => Some(command),
-                    _ => None,
-                };
-                out.push(Touch::Runs(command.cloned()));
+                out.push(match (before, next) {
+                    (Some(Token::Text(command)), Some(Token::Name("getline"))) => {
+                        Touch::Runs(Some(command.clone()))
+                    }
+                    (_, Some(Token::Text(command))) => Touch::Feeds(command.clone()),
+                    _ => Touch::Runs(None),
+                });
             }
             Token::Less if reads(tokens, at) => {
                 out.push(file(Mode::Read, next, tokens.get(at + 2)))

@@ -43,6 +43,13 @@ pub(super) fn starts(
     {
         opaque(judge, stray);
     }
+    if entry.console && stdin == Stdin::Fed && !reading.sets(Set::Stop) {
+        judge.escalations.push(Escalation {
+            what: "runs code from standard input".to_owned(),
+            at: Trigger::Unnamed,
+        });
+        judge.starts.push((0, Starts::Console));
+    }
     match entry.starts {
         Start::Nothing => {
             if let Some(from) = rest.filter(|_| {
@@ -92,6 +99,14 @@ pub(super) fn starts(
         Start::Joined => {
             if let Some(from) = rest {
                 judge.starts.push((from, joined(from, end, false)));
+            }
+            if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
+                opaque(judge, doubt);
+            }
+        }
+        Start::Own => {
+            if let Some(from) = rest {
+                judge.own_words(from);
             }
             if let (Some(doubt), false) = (reading.doubt, reading.sets(Set::Stop)) {
                 opaque(judge, doubt);

@@ -137,6 +137,7 @@ fn shown(line: &str) -> String {
             Starts::Script { word, .. } => format!("script {}", at(*word)),
             Starts::Value { script, .. } => format!("script {}", script.shown()),
             Starts::Stdin => "stdin".to_owned(),
+            Starts::Console => "console".to_owned(),
             Starts::File { word } => format!("file {}", at(*word)),
             Starts::Code { word } => format!("code {}", at(*word)),
             Starts::Opaque(_) => "opaque".to_owned(),
@@ -517,7 +518,7 @@ proptest::proptest! {
                 Starts::Joined { from, end, .. } => assert!(from < end && *end <= words.len()),
                 Starts::Script { word, .. } | Starts::File { word } | Starts::Code { word } => assert!(fits(*word)),
                 Starts::Value { at, .. } => assert!(fits(*at)),
-                Starts::Stdin | Starts::Opaque(_) => {}
+                Starts::Stdin | Starts::Console | Starts::Opaque(_) => {}
             }
         }
     }

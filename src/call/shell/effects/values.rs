@@ -367,7 +367,7 @@ impl<'w> Judge<'w> {
                 if !word.prefix().contains('=')
                     && (word.shown().contains(['/', '.']) || word.text().is_none())
                 {
-                    self.maybe(word, at);
+                    self.value(Slot::of(Kind::Maybe), word, at, naming, whole);
                 }
             }
             Kind::Goal => self.goal(word, at),
@@ -375,6 +375,18 @@ impl<'w> Judge<'w> {
             Kind::Target => self.target(word, at),
             Kind::Repository => self.repository(word, at, named),
             Kind::Image => self.image(word, at),
+            Kind::Source => self.source(word, at),
+            Kind::Database => self.database(word, at),
+            Kind::Own => self.own_words_in(word, at),
+            Kind::Format => self.format(word, at),
+            Kind::Keys => self.keys(word, at),
+            Kind::Edited => {
+                let kind = match word.prefix().starts_with('!') {
+                    true => Kind::Console,
+                    false => Kind::Both,
+                };
+                self.value(Slot::of(kind), word, at, naming, whole);
+            }
             Kind::Lookup => self.lookup(word, at),
             Kind::Query => self.query(word, at),
             Kind::BuildFlags => {
@@ -479,8 +491,12 @@ impl<'w> Judge<'w> {
         if let Some(path) = file_of(word) {
             return self.path(&path, at, naming, Mode::Read, Reach::Itself, true);
         }
-        // `user@host` without a scheme, as `ssh` takes it.
+        // A socket of this machine.
         let prefix = word.prefix();
+        if prefix.starts_with('/') && !prefix.starts_with("//") {
+            return self.maybe(word, at);
+        }
+        // `user@host` without a scheme, as `ssh` takes it.
         let user = prefix
             .split_once('@')
             .map(|(user, _)| user)
@@ -695,6 +711,13 @@ impl<'w> Judge<'w> {
                         Reach::Itself,
                         true,
                     );
+                }
+                scripts::Touch::Feeds(script) => {
+                    // `print | "sort -rn"` is judged as what it is.
+                    if !super::only_reads(&script) {
+                        self.escalate("has a script that runs a command", at);
+                    }
+                    self.script(&Word::known(script, word.span), at, false);
                 }
                 scripts::Touch::Runs(script) => {
                     self.escalate("has a script that runs a command", at);
@@ -932,21 +955,8 @@ impl<'w> Judge<'w> {
     fn console(&mut self, word: &Word, at: usize, naming: usize) {
         self.escalate("runs code that is given in an option", naming);
         let shown = word.shown();
-        let shells = [
-            "!",
-            "\\!",
-            ".shell ",
-            ".system ",
-            "shell ",
-            "system ",
-            "silent !",
-            "silent! !",
-        ];
         for line in shown.lines().take(CONSOLE) {
-            let line = line.trim_start_matches([':', ' ', '\t', '%']);
-            let script = shells.iter().find_map(|shell| line.strip_prefix(shell));
-            let script = script.or_else(|| line.split_once('|').map(|(_, after)| after));
-            match script {
+            match shelled(line) {
                 Some(script) => self.script(&Word::known(script.trim(), word.span), at, false),
                 None => {
                     let ends = |c: char| c.is_whitespace() || "'\"(),;".contains(c);
@@ -990,21 +1000,121 @@ impl<'w> Judge<'w> {
         }
     }
 
+    /// A registry or a forge may stand before a name, or a URL in its place (`gh -R`). Who goes to one of its own accord
+    /// goes nowhere else when it is written out.
     fn image(&mut self, word: &Word, at: usize) {
         let prefix = word.prefix();
-        let after = prefix.split_once("://").map_or(prefix, |(_, after)| after);
-        let Some((first, _)) = after.split_once('/') else {
+        if is_url(prefix) {
+            return self.contact(word, at);
+        }
+        let Some((first, _)) = prefix.split_once('/') else {
             return;
         };
-        // Where it goes anyway.
-        if self.harmless.texts().any(|known| known == first) {
-            return;
+        if first == "localhost" || first.contains(['.', ':']) {
+            self.contact(&Word::known(first, word.span), at);
         }
-        if is_url(prefix) {
+    }
+
+    /// A host that is contacted, unless the program contacts it by itself.
+    fn contact(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        let rest = prefix.split_once("://").map_or(prefix, |(_, rest)| rest);
+        let end = rest.find(['/', ':', '?', '#']);
+        let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
+        let whole = end.is_some() || word.text().is_some();
+        if !(whole && self.harmless.has(name)) {
+            self.host(word, at, None);
+        }
+    }
+
+    /// What is fetched: `x`, `https://h/x`, `x @ git+ssh://h/x`, `./x`.
+    fn source(&mut self, word: &Word, at: usize) {
+        let prefix = word.prefix();
+        let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let scheme = prefix.find("://").map(|end| {
+            let start = prefix.get(..end).unwrap_or("").trim_end_matches(part);
+            start.len()
+        });
+        let git = prefix
+            .find("git@")
+            .filter(|at| prefix.get(*at..).is_some_and(|rest| rest.contains(':')));
+        match scheme.or(git) {
+            Some(start) => {
+                let url = cut(word, start);
+                match file_of(&url) {
+                    Some(path) => self.maybe(&path, at),
+                    None if is_url(url.prefix()) => self.contact(&url, at),
+                    None => {}
+                }
+            }
+            None if prefix.starts_with(['.', '/', '~']) => self.maybe(word, at),
+            None => {}
+        }
+    }
+
+    /// A database by its name, by a URL, or by `host=h dbname=x`.
+    fn database(&mut self, word: &Word, at: usize) {
+        if is_url(word.prefix()) {
             return self.host(word, at, None);
         }
-        if first == "localhost" || first.contains(['.', ':']) {
-            self.host(&Word::known(first, word.span), at, None);
+        let shown = word.shown();
+        for part in shown.split_whitespace().take(CONSOLE) {
+            let hosts = ["host=", "hostaddr="];
+            let Some(names) = hosts.iter().find_map(|key| part.strip_prefix(key)) else {
+                continue;
+            };
+            for name in names.trim_matches('\'').split(',') {
+                self.host(&Word::known(name, word.span), at, None);
+            }
+        }
+    }
+
+    /// The words from here on are the same program's: one is a command line of its own, several are its words.
+    pub fn own_words(&mut self, from: usize) {
+        match self.words.get(from..).unwrap_or_default() {
+            [only] => self.own_words_in(&only.clone(), from),
+            [] => {}
+            _ => {
+                let program = self.words.first().cloned().unwrap_or_default();
+                self.leads(&program, from, from);
+            }
+        }
+    }
+
+    fn own_words_in(&mut self, word: &Word, at: usize) {
+        let program = self.words.first().map(Word::shown).unwrap_or_default();
+        let text = |word: &Word| {
+            word.text()
+                .map(|text| text.trim_matches(['{', '}', ' ']).to_owned())
+        };
+        let starts = match text(word) {
+            Some(text) => Starts::Value {
+                script: Word::known(
+                    format!("{program} {}", text.replace(" ; ", " \\; ")),
+                    word.span,
+                ),
+                at,
+            },
+            None => Starts::Opaque(format!("`{}` cannot be computed", word.shown())),
+        };
+        self.starts.push((at, starts));
+    }
+
+    /// `#(COMMAND)` in a format.
+    fn format(&mut self, word: &Word, at: usize) {
+        let shown = word.shown();
+        for call in shown.split("#(").skip(1).take(CONSOLE) {
+            self.escalate("has a format that runs a command", at);
+            let script = call.rsplit_once(')').map_or(call, |(script, _)| script);
+            self.script(&Word::known(script, word.span), at, false);
+        }
+    }
+
+    /// What is typed into another shell: a word that is a command line there is followed, the names of keys are not.
+    fn keys(&mut self, word: &Word, at: usize) {
+        let line = |text: &str| text.contains(' ') || programs::find(text).is_some();
+        if word.text().is_none_or(line) {
+            self.script(word, at, true);
         }
     }
 
@@ -1093,6 +1203,36 @@ pub(super) fn starts_as_module(name: &str) -> bool {
             | "env"
             | "time"
     )
+}
+
+/// What a line of a console hands to a shell: `!rm x`, `w !rm x`, `select 1 \! rm x`, `.sh rm x`, `copy t to program 'rm x'`.
+pub(in crate::call::shell) fn shelled(line: &str) -> Option<&str> {
+    let bang = line.match_indices('!').find(|(at, _)| {
+        let before = line.get(..*at).unwrap_or("");
+        let after = line.get(at + 1..).unwrap_or("");
+        // `q!`, `a != b`.
+        !before.ends_with(|c: char| c.is_ascii_alphabetic()) && !after.starts_with('=')
+    });
+    let named = || {
+        let line = line.trim_start_matches([':', ' ', '\t', '%']);
+        let (word, rest) = line.split_once([' ', '\t'])?;
+        // What begins with a dot may be shortened.
+        let short = word.strip_prefix('.').filter(|name| name.len() > 1);
+        let is = |name: &&str| *name == word || short.is_some_and(|own| name.starts_with(own));
+        ["shell", "system"].iter().any(is).then_some(rest)
+    };
+    let program = || {
+        let lower = line.to_ascii_lowercase();
+        let at = lower.find("program")? + "program".len();
+        let rest = line.get(at..)?.trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        rest.get(1..)?.split(quote).next()
+    };
+    let piped = || line.split_once('|').map(|(_, after)| after);
+    bang.and_then(|(at, _)| line.get(at + 1..))
+        .or_else(named)
+        .or_else(program)
+        .or_else(piped)
 }
 
 /// Code that is fetched: a URL, `npm:x`, `package@version`.
