@@ -147,8 +147,6 @@ fn call(line: &str) -> Call {
         format!("{folder}/.dockerignore"),
         json!({ "text": ".git\n.env\n" }),
     );
-    let link = json!({ "symlink": "../.git/hooks" });
-    files.insert(format!("{folder}/docs/hooks"), link);
     for (name, target) in [("kit/l", "../.git/hooks"), ("kit/p.toml", "../acl.toml")] {
         files.insert(format!("{folder}/{name}"), json!({ "symlink": target }));
     }

@@ -246,8 +246,11 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.transparent =
         entry.transparent && !out.starts.is_empty() && !opaque && out.escalations.is_empty();
     out.only_reads = only_reads(&reading, &out);
-    // `sqlite3 x.db < script`: what it would be told, it is fed.
-    if stdin == Stdin::Fed && starting::open(&reading, entry, words, Stdin::None, &out.starts) {
+    // `sqlite3 x.db < script`: what it would be told, it is fed. A pager shows it.
+    if !out.only_reads
+        && stdin == Stdin::Fed
+        && starting::open(&reading, entry, words, Stdin::None, &out.starts)
+    {
         let fed = |own: &Escalation| own.at == Trigger::Unnamed;
         if entry.interactive && !out.escalations.iter().any(fed) {
             out.escalations.push(Escalation {
