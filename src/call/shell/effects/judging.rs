@@ -194,7 +194,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     let paths = operands(&reading, entry, words, &mut judge);
     implied(&reading, entry, words, paths, stdin, &mut judge);
     respond(&reading, entry, words, &mut judge);
-    settings(&reading, &mut judge);
+    settings(&reading, words, &mut judge);
     judge.wants();
     for (from, end) in &reading.commands {
         judge.starts.push((
@@ -560,7 +560,7 @@ fn respond(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) 
 }
 
 /// Who does more than look at its settings writes the file that holds them: `git config a b`.
-fn settings(reading: &Reading, judge: &mut Judge) {
+fn settings(reading: &Reading, words: &[Word], judge: &mut Judge) {
     let Some(own) = reading
         .entries
         .iter()
@@ -587,6 +587,8 @@ fn settings(reading: &Reading, judge: &mut Judge) {
         Some((file, Some(value))) if file.is_empty() => {
             judge.value(slot, &value.word, value.at, at, false);
         }
+        // `git config user.name x`: what it says does no harm.
+        _ if is_harmless_setting(reading, words) => {}
         named => {
             let file = named.map_or(own, |(file, _)| file);
             let span = judge.span(at);
@@ -599,6 +601,25 @@ fn settings(reading: &Reading, judge: &mut Judge) {
             }
         }
     }
+}
+
+/// Whether one key is set, to a value that does no harm.
+fn is_harmless_setting(reading: &Reading, words: &[Word]) -> bool {
+    let text = |at: &usize| words.get(*at).and_then(Word::text);
+    let [key, value] = reading.operands.as_slice() else {
+        return false;
+    };
+    let (Some(key), Some(value)) = (text(key), text(value)) else {
+        return false;
+    };
+    let key = key.to_ascii_lowercase();
+    let said = format!("{key}={}", value.to_ascii_lowercase());
+    let fits = |known: &str| match known.contains('=') {
+        true => programs::fits(known, &said),
+        false => programs::fits(known, &key),
+    };
+    let mut all = reading.entries.iter();
+    all.any(|entry| entry.harmless.texts().any(fits))
 }
 
 /// Whether the word may stand for several.
