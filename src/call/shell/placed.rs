@@ -452,14 +452,7 @@ impl Walker<'_> {
         };
         let landing = Word::known(place.landing, place.span);
         if let Some(reach) = reach {
-            self.path(
-                Mode::Write,
-                &landing,
-                reach,
-                place.cover,
-                Touches::Surely,
-                env,
-            );
+            self.lands_at(&landing, reach, place, env);
         }
         if !place.below {
             return;
@@ -467,14 +460,7 @@ impl Walker<'_> {
         for folder in folders {
             let reach = Reach::Below { hidden: true };
             let from = self.out.len();
-            self.path(
-                Mode::Write,
-                &landing,
-                reach,
-                place.cover,
-                Touches::Surely,
-                env,
-            );
+            self.lands_at(&landing, reach, place, env);
             for access in self.out.iter_mut().skip(from) {
                 if let Kind::Path(path) = &mut access.kind {
                     path.like = Some(folder.clone());
@@ -486,15 +472,12 @@ impl Walker<'_> {
                 break;
             }
             let word = Word::known(path::join(place.landing, &rest), place.span);
-            self.path(
-                Mode::Write,
-                &word,
-                Reach::Itself,
-                place.cover,
-                Touches::Surely,
-                env,
-            );
+            self.lands_at(&word, Reach::Itself, place, env);
         }
+    }
+
+    fn lands_at(&mut self, path: &Word, reach: Reach, place: &Place, env: &Env) {
+        self.path(Mode::Write, path, reach, place.cover, Touches::Surely, env);
     }
 
     /// What a command replaces it keeps under another name: `sed -i.bak s/a/b/ x` writes `x.bak` as well, whatever it is.
