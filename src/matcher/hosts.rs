@@ -14,6 +14,11 @@ pub const PLAIN: [&str; 9] = [
     "http", "https", "ws", "wss", "ftp", "ftps", "sftp", "ssh", "git",
 ];
 
+/// Those of databases: there the rest of the URL, or a comma, may name other hosts.
+const DATABASES: [&str; 6] = [
+    "postgres", "postgresql", "mysql", "mariadb", "redis", "rediss",
+];
+
 /// What of a URL the rules look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contacted {
@@ -63,7 +68,8 @@ impl Contacted {
             return nothing;
         };
         // Schemes that carry raw bytes or name no host say nothing about what an allow of the host means.
-        let plain = PLAIN.contains(&url.scheme());
+        let alone = !whole.contains([',', '?', '#', '%']);
+        let plain = PLAIN.contains(&url.scheme()) || DATABASES.contains(&url.scheme()) && alone;
         // `[::ffff:127.0.0.1]` is `127.0.0.1`.
         let mapped = match url.host() {
             Some(url::Host::Ipv6(address)) => address.to_ipv4_mapped(),

@@ -1094,7 +1094,7 @@ impl<'s> Walker<'s> {
             match names.flatten() {
                 // What fits nothing stands for itself, unless this line may have made something that fits.
                 Some(names)
-                    if names.is_empty() && !env.wild && between(&word) && self.only_looks() =>
+                    if names.is_empty() && !env.wild && stays(&word) && self.only_looks() =>
                 {
                     all.push(Word::known(word.shown(), word.span));
                 }
@@ -1108,8 +1108,11 @@ impl<'s> Walker<'s> {
     }
 }
 
-/// Whether a wildcard stands for a folder: `src/**/*.rs`.
-fn between(word: &Word) -> bool {
+/// Whether a wildcard stands for a folder, or in an option: `src/**/*.rs`, `--include=*.rs`.
+fn stays(word: &Word) -> bool {
+    if word.prefix().starts_with('-') {
+        return true;
+    }
     let slash = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('/'));
     let wild = |piece: &Piece| matches!(piece, Piece::Star | Piece::One | Piece::Class(_));
     let first = word.pieces.iter().position(wild);
