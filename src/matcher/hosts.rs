@@ -16,7 +16,12 @@ pub const PLAIN: [&str; 9] = [
 
 /// Those of databases: there the rest of the URL, or a comma, may name other hosts.
 const DATABASES: [&str; 6] = [
-    "postgres", "postgresql", "mysql", "mariadb", "redis", "rediss",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "redis",
+    "rediss",
 ];
 
 /// What of a URL the rules look at.

@@ -77,8 +77,12 @@ impl Walker<'_> {
                 let apart = before
                     .and_then(Word::text)
                     .is_some_and(|text| matches!(text, "-execdir" | "-okdir"));
+                // What xargs starts has an input of its own, which is empty.
+                let empty = self.via.iter().any(|via| via == "xargs");
                 let fed = match input {
-                    Input::Text { text, sure, .. } if more && *sure && name == "xargs" => {
+                    Input::Text { text, sure, .. }
+                        if more && *sure && name == "xargs" && !empty =>
+                    {
                         fed(found.get(1..from).unwrap_or_default(), &inner, text, span)
                     }
                     _ => None,
@@ -100,6 +104,7 @@ impl Walker<'_> {
                     };
                     let names = match (input, &listed) {
                         _ if apart => names::found_here(),
+                        _ if empty => Word::unknown("…", Span::default(), true),
                         (_, Some(word)) => word.clone(),
                         (Input::Names(word), None) if !names::ends_with_nul(word) || nul() => {
                             word.clone().split(!whole())

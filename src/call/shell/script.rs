@@ -597,6 +597,11 @@ impl<'s> Walker<'s> {
                 body,
                 select,
             } => {
+                // There bash 5.2 may read again what it printed, without the `;` of a body.
+                if *select && self.via.iter().any(|via| via.ends_with("(…)")) {
+                    let span = tree.span(command.span);
+                    self.opaque("a menu in a substitution is misread by bash itself", span);
+                }
                 self.loop_over(
                     tree,
                     tree.of(*name),
