@@ -53,6 +53,7 @@ pub(super) static TERMS: Terms = Terms {
 
 pub(super) static TOOLS: &[Tool] = &[
     tool("Bash", "bash", &[("command", Is("command"))]),
+    tool("Monitor", "bash", &[("command", Is("command"))]),
     tool("Read", "read", &[("file_path", Is("path"))]),
     tool("NotebookRead", "read", &[("notebook_path", Is("path"))]),
     tool("Write", "write", &[("file_path", Is("path"))]),
@@ -67,6 +68,8 @@ pub(super) static TOOLS: &[Tool] = &[
     inner("WebSearch", "websearch"),
     inner("Skill", "skill"),
     inner("SlashCommand", "skill"),
+    inner("Workflow", "skill"),
+    inner("ReadMcpResourceTool", "skill"),
     inner("Agent", "agent"),
     inner("Task", "agent"),
     inner("SendMessage", "agent"),

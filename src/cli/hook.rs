@@ -181,11 +181,10 @@ impl Options {
         let state = self.given.state.as_ref();
         let kept = state.and_then(|named| Folder::of(named.as_deref()).ok());
         let kept = kept.map(|folder| Kept::of(&folder));
-        let loaded = policies::load_with(roots, &|source| match &kept {
+        policies::compile_with(roots, &|source| match &kept {
             Some(kept) => kept.read(source),
             None => File::read(source),
-        });
-        loaded.map(Matcher::compile).map_err(Stop::Found)
+        })
     }
 
     /// What is said under a policy.

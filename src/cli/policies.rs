@@ -146,10 +146,15 @@ fn folder(option: &str, path: &Path) -> Result<String, Stop> {
     }
 }
 
-/// Loads and compiles.
+/// Loads and compiles, to decide by.
 pub fn compile(roots: Vec<Root>) -> Result<Matcher, Stop> {
-    match load(roots) {
-        Ok(policy) => Ok(Matcher::compile(policy)),
+    compile_with(roots, &File::read)
+}
+
+/// The same, each file read in a way of one's own.
+pub fn compile_with(roots: Vec<Root>, reading: &Reading<'_>) -> Result<Matcher, Stop> {
+    match load_with(roots, reading) {
+        Ok(policy) => Ok(Matcher::compile(guarded(policy))),
         Err(findings) => Err(Stop::Found(findings)),
     }
 }
@@ -181,19 +186,22 @@ pub fn load_with(roots: Vec<Root>, reading: &Reading<'_>) -> Result<Policy, Vec<
             }
         }
     };
-    policy::load_with(roots, &loader, reading).map(guarded)
+    policy::load_with(roots, &loader, reading)
 }
 
 /// The rule that keeps an agent's hands off its policy; it knows the names that policies have, not what they extend.
 const GUARD: &str = "acl-policy";
 
-/// The policy, whose files that others extend are as much the user's to change as those are.
+/// The policy, whose files are the user's to change whatever their names, and so is the log that it states.
 fn guarded(mut policy: Policy) -> Policy {
     let current = std::env::current_dir().unwrap_or_default();
-    let layers = policy.layers.iter();
-    let extended = layers.flat_map(|layer| layer.files.iter().skip(1));
-    let names = extended.map(|file| file.source.name.as_str());
-    let paths = names.filter(|name| !name.starts_with("acl:")).map(|name| {
+    let files = policy.layers.iter().flat_map(|layer| &layer.files);
+    let names = files.map(|file| file.source.name.as_str());
+    let own = |name: &&str| !name.starts_with("acl:") && *name != "<stdin>";
+    let names = names.filter(own).map(PathBuf::from);
+    let log = super::audit::stated(&policy);
+    let log = log.and_then(|(own, _)| super::audit::place(own.file.as_deref()?));
+    let paths = names.chain(log).map(|name| {
         let path = normal(&current.join(name));
         let plain = path
             .to_string_lossy()

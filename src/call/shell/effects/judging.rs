@@ -192,6 +192,9 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
     }
     let paths = operands(&reading, entry, words, &mut judge);
+    if runs && entry.starts == Start::Nothing && judge.starts.is_empty() {
+        handed_on(words, &mut judge);
+    }
     implied(&reading, entry, words, paths, stdin, &mut judge);
     respond(&reading, entry, words, &mut judge);
     settings(&reading, words, &mut judge);
@@ -555,6 +558,29 @@ fn respond(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) 
         let value = reading.roles.get(at) == Some(&Role::Value);
         if value && word.prefix().starts_with('@') {
             judge.value(slot, word, at, at, true);
+        }
+    }
+}
+
+/// `cargo test -- --logfile=FILE`: what stands behind `--` is for the code that runs.
+fn handed_on(words: &[Word], judge: &mut Judge) {
+    let end = words.iter().position(|word| word.text() == Some("--"));
+    let handed = words
+        .iter()
+        .enumerate()
+        .skip(end.map_or(words.len(), |end| end + 1));
+    for (at, word) in handed {
+        let known = judge.effects.iter().any(|(own, _)| *own == at);
+        let Some(text) = word.text().filter(|_| !known) else {
+            continue;
+        };
+        match text.rfind('=').filter(|_| text.starts_with('-')) {
+            Some(equals) => {
+                let value = super::reading::cut(word, equals + 1);
+                judge.value(Slot::of(Kind::Maybe), &value, at, at, true);
+            }
+            None if text.starts_with('-') || is_number(word) => {}
+            None => judge.value(Slot::of(Kind::Maybe), word, at, at, true),
         }
     }
 }
