@@ -62,6 +62,29 @@ struct Origin {
 }
 
 impl Placed {
+    /// What the line made by a name that a glob may stand for, as the glob writes it.
+    pub(super) fn made_like<'p>(
+        &'p self,
+        glob: &'p Word,
+        folder: Option<&'p str>,
+    ) -> impl Iterator<Item = &'p str> {
+        let start = glob.prefix();
+        let end = match glob.pieces.last() {
+            Some(Piece::Text(text)) => &**text,
+            _ => "",
+        };
+        let depth = glob.shown().matches('/').count();
+        self.written.iter().filter_map(move |path| {
+            let name = match start.starts_with('/') {
+                true => path.as_str(),
+                false => path.strip_prefix(folder?)?.strip_prefix('/')?,
+            };
+            let fits = name.starts_with(start) && name.ends_with(end);
+            let shown = !path::last(name).starts_with('.') || path::last(start).starts_with('.');
+            (fits && shown && name.matches('/').count() == depth).then_some(name)
+        })
+    }
+
     /// What a path comes to through all names that the line has given; not all, where there are too many.
     fn origins(&self, path: &str) -> (Vec<Origin>, bool) {
         let mut found: Vec<Origin> = Vec::new();

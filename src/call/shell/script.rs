@@ -1104,7 +1104,11 @@ impl<'s> Walker<'s> {
                     all.push(Word::known(word.shown(), word.span));
                 }
                 Some(names) if !names.is_empty() => {
-                    all.extend(names.into_iter().map(|name| Word::known(name, word.span)));
+                    let made = self.placed.made_like(&word, env.folder());
+                    let made = made.filter(|name| !names.iter().any(|known| known == name));
+                    let made: Vec<String> = made.map(str::to_owned).collect();
+                    let names = names.into_iter().chain(made);
+                    all.extend(names.map(|name| Word::known(name, word.span)));
                 }
                 _ => all.push(word),
             }
