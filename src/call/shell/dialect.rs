@@ -3,7 +3,11 @@
 //! In: the name of the shell that is started, and what its text holds. Out: where that is not surely what bash makes of
 //! it, a note that says so. What bash makes of it is judged all the same.
 
+use std::rc::Rc;
+
+use super::constructs::Found;
 use super::script::Walker;
+use super::syntax::Tree;
 use super::unread;
 use crate::call::access::{Kind, Opaque};
 use crate::source::Span;
@@ -39,8 +43,21 @@ impl Dialect {
 }
 
 impl Walker<'_> {
+    /// What a script holds that its shell reads otherwise than bash.
+    pub(super) fn otherwise(&mut self, tree: &Rc<Tree>, dialect: Dialect) {
+        match dialect {
+            Dialect::Bash => {}
+            Dialect::Foreign => self.foreign(&tree.text, tree.span(Span::new(0, tree.text.len()))),
+            Dialect::Posix | Dialect::Zsh => {
+                for (what, span) in Found::of(tree, dialect) {
+                    self.opaque(format!("{what} means something else to other shells"), span);
+                }
+            }
+        }
+    }
+
     /// A text that a shell with a language of its own reads.
-    pub(super) fn foreign(&mut self, text: &str, span: Span) {
+    fn foreign(&mut self, text: &str, span: Span) {
         if Dialect::is_plain(text) {
             return;
         }
@@ -54,7 +71,7 @@ impl Walker<'_> {
         );
     }
 
-    /// What is bash's own stands in the script of another shell.
+    /// `((…))` stands in the script of another shell: a list in two subshells there.
     pub(super) fn bashism(&mut self, what: &str, dialect: Dialect, span: Span) -> bool {
         let other = dialect == Dialect::Posix;
         if other {

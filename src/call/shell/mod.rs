@@ -10,6 +10,7 @@ mod builtins;
 mod commands;
 mod compared;
 mod compound;
+mod constructs;
 mod dialect;
 pub mod effects;
 mod env;

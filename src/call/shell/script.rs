@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::dialect::Dialect;
 use super::env::{Env, Function, Value, Var};
 use super::parse::{self, DEEPEST};
 use super::placed::Placed;
@@ -328,9 +327,7 @@ impl<'s> Walker<'s> {
                 self.beyond(flaw.why, tree.text.get(flaw.at..).unwrap_or_default());
             }
         }
-        if env.dialect == Dialect::Foreign {
-            self.foreign(&tree.text, tree.span(Span::new(0, tree.text.len())));
-        }
+        self.otherwise(tree, env.dialect);
         self.list(tree, &tree.list, env, input);
     }
 
@@ -970,11 +967,7 @@ impl<'s> Walker<'s> {
     pub fn parts(&mut self, tree: &Rc<Tree>, parts: &[Part], env: &mut Env) {
         for part in parts {
             match part {
-                Part::Ansi(_) => {
-                    let all = tree.span(Span::new(0, tree.text.len()));
-                    self.bashism("`$'…'`", env.dialect, all);
-                }
-                Part::Text(_) | Part::Escaped(_) | Part::Single(_) => {}
+                Part::Text(_) | Part::Escaped(_) | Part::Single(_) | Part::Ansi(_) => {}
                 Part::Double(parts) | Part::Extended(parts, _) => self.parts(tree, parts, env),
                 Part::Arithmetic(parts, span) => {
                     self.parts(tree, parts, env);

@@ -3,6 +3,7 @@
 //! Quotes, backslashes, `~`, braces, variables, `${…}`, arithmetic on constants, globs, field splitting.
 //! What cannot be computed stays in the word as an unknown piece in its spelling.
 
+use super::constructs::is_modified;
 use super::dialect::Dialect;
 use super::env::{Env, Value};
 use super::parse::is_name;
@@ -317,6 +318,7 @@ impl<'e> Expander<'e> {
             };
             match piece {
                 Piece::Text(text) => self.text(&text),
+                Piece::Class(class) if self.is_set(&class) => self.unknown(&class, false),
                 _ if self.env.wild => {
                     self.unknown(from.get(..width).unwrap_or_default(), false);
                 }
@@ -325,6 +327,11 @@ impl<'e> Expander<'e> {
             rest = from.get(width..).unwrap_or_default();
         }
         self.text(rest);
+    }
+
+    /// To dash `[^v]` is a set of two letters.
+    fn is_set(&self, class: &str) -> bool {
+        self.env.dialect == Dialect::Posix && class.starts_with("[^")
     }
 
     fn part(&mut self, part: &Part, first: bool) {
@@ -527,6 +534,12 @@ impl<'e> Expander<'e> {
                 }
             }
             _ => match value {
+                // The shell of a plain line may be zsh.
+                Value::Known(_)
+                    if self.env.dialect != Dialect::Posix && is_modified(self.tree, parameter) =>
+                {
+                    self.unknown(spelling, quoted);
+                }
                 Value::Known(word) => self.known(&word, quoted, spelling),
                 Value::Unset => {}
                 Value::Unknown => self.unknown(spelling, quoted),
@@ -671,6 +684,13 @@ impl<'e> Expander<'e> {
         }
         for piece in &word.pieces {
             match piece {
+                // zsh splits no value, and looks for no names in it.
+                Piece::Text(text)
+                    if self.env.dialect == Dialect::Zsh
+                        && text.contains([' ', '\t', '\n', '*', '?', '[']) =>
+                {
+                    self.unknown(spelling, false);
+                }
                 Piece::Text(text) => self.split(text, spelling),
                 Piece::Unknown(_) => {
                     self.pieces.push(piece.clone());
@@ -734,6 +754,15 @@ enum Braces<'p> {
     None,
     Words(Vec<Vec<Bit<'p>>>),
     TooMany,
+}
+
+/// Whether bash makes several words of one.
+pub(super) fn has_braces(tree: &Tree, parts: &[Part]) -> bool {
+    match braces(tree, parts) {
+        Braces::None => false,
+        Braces::Words(all) => all.len() > 1,
+        Braces::TooMany => true,
+    }
 }
 
 fn braces<'p>(tree: &'p Tree, parts: &'p [Part]) -> Braces<'p> {

@@ -224,6 +224,18 @@ fn shell(reading: &Reading, words: &[Word], stdin: Stdin, judge: &mut Judge) -> 
         }
         return 1;
     }
+    // fish runs each value of `-c`, one after the other in one shell; what follows are their arguments.
+    let mut scripts = reading.found.iter().filter(|found| {
+        let own = found.spec.slot.kind == Kind::Script;
+        own && found.spec.names.iter().any(|name| name == "-c")
+    });
+    if scripts.next().is_some() {
+        if let Some(value) = scripts.next().and_then(|found| found.value.as_ref()) {
+            let why = "one of several scripts begins where the last one ends".to_owned();
+            judge.starts.push((value.at, Starts::Opaque(why)));
+        }
+        return 0;
+    }
     let text = first.and_then(|at| words.get(at)).map(Word::text);
     match first {
         Some(at) if !reading.sets(Set::Stdin) && !text.is_some_and(is_input) => {
