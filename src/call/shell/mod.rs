@@ -31,6 +31,7 @@ mod script;
 mod simple;
 mod syntax;
 mod traps;
+mod unnamed;
 mod unread;
 mod words;
 
