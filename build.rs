@@ -213,6 +213,7 @@ impl Tables {
             ("lands", false),
             ("links", false),
             ("unpacks", false),
+            ("swaps", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),

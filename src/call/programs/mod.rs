@@ -82,6 +82,8 @@ pub struct Entry {
     pub links: bool,
     /// What it writes loses the end of its name (`gunzip a.gz`).
     pub unpacks: bool,
+    /// It puts other files in the place of those that git tracks (`git stash`).
+    pub swaps: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).

@@ -208,6 +208,7 @@ static NOWHERE: Entry = Entry {
     lands: false,
     links: false,
     unpacks: false,
+    swaps: false,
     caseless: false,
     unlisted: false,
     shortened: false,

@@ -505,9 +505,7 @@ impl Walker<'_> {
         };
         let name = found.first().and_then(Word::text).map(path::last);
         let git = name.is_some_and(|name| name == "git" || name.starts_with("git-"));
-        // `find -execdir` starts it in folders that nobody knows.
-        let anywhere = env.folders.is_empty() && self.via.iter().any(|via| via == "find");
-        if git && (anywhere || self.meets_bare(cwd.as_deref(), &outcome.options)) {
+        if git && self.meets_bare(env, &outcome.options) {
             escalations.push(Escalation {
                 what: "works on a repository whose settings lie open".to_owned(),
                 at: Trigger::Unnamed,
@@ -632,6 +630,8 @@ impl Walker<'_> {
                 }
             }
         }
+        self.placed.unnamed.settle();
+        self.placed.swapped |= self.swaps(outcome, at, env);
     }
 
     /// A path is touched: once for each folder that the shell may be in.

@@ -176,6 +176,8 @@ pub struct Outcome {
     pub copies: Vec<(Word, bool)>,
     /// What it writes loses the end of its name.
     pub unpacks: bool,
+    /// It puts other files in the place of those that git tracks.
+    pub swaps: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// It has nothing to do but what is typed into it.

@@ -32,6 +32,7 @@ mod script;
 mod simple;
 mod syntax;
 mod traps;
+mod unnamed;
 mod unread;
 mod words;
 

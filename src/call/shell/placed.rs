@@ -8,6 +8,7 @@ use super::effects::{Effect, Outcome, What};
 use super::env::{Env, Value as Known};
 use super::script::{Input, Walker};
 use super::syntax::{Redirect, Target, Tree};
+use super::unnamed::Unnamed;
 use crate::call::access::{Assignment, Cover, Kind, Mode, PathAccess, Reach, Touches};
 use crate::call::path;
 use crate::call::programs::Linked;
@@ -47,8 +48,12 @@ pub(super) struct Placed {
     names: BTreeMap<String, Vec<Origin>>,
     /// Some of them are links.
     links: bool,
+    /// What stands there that nobody knows.
+    pub unnamed: Unnamed,
     /// A file was changed that says what is left out.
     pub uncovered: bool,
+    /// Git may have put another in its place. It never names a hidden file that was hidden.
+    pub swapped: bool,
 }
 
 /// What stands under a new name.
@@ -143,11 +148,13 @@ impl Placed {
 impl Walker<'_> {
     /// What a command leaves out by files that the line has changed it does not leave out for sure.
     pub(super) fn reveal(&self, outcome: &mut Outcome) {
-        if !self.placed.uncovered || !(outcome.gitignore || outcome.dockerignore) {
+        let placed = &self.placed;
+        let changed = placed.uncovered || placed.swapped;
+        if !changed || !(outcome.gitignore || outcome.dockerignore) {
             return;
         }
         (outcome.gitignore, outcome.dockerignore) = (false, false);
-        for effect in &mut outcome.effects {
+        for effect in outcome.effects.iter_mut().filter(|_| placed.uncovered) {
             if let What::Path {
                 reach: Reach::Below { hidden },
                 ..
@@ -164,11 +171,13 @@ impl Walker<'_> {
     /// The same of names that a program prints. Git prints those that it tracks, whatever is ignored.
     pub(super) fn uncover(&self, path: &Word) -> Word {
         let mut word = path.clone();
-        for piece in word.pieces.iter_mut().filter(|_| self.placed.uncovered) {
+        let (uncovered, swapped) = (self.placed.uncovered, self.placed.swapped);
+        for piece in word.pieces.iter_mut() {
             if let Piece::Below(listed) = piece
                 && listed.by != "git"
             {
-                (listed.gitignore, listed.shown) = (false, false);
+                listed.gitignore &= !uncovered && !swapped;
+                listed.shown &= !uncovered;
             }
         }
         word
@@ -208,7 +217,7 @@ impl Walker<'_> {
     }
 
     /// The absolute path of a text, for each folder that the shell may be in.
-    fn full(text: &str, env: &Env) -> Vec<String> {
+    pub(super) fn full(text: &str, env: &Env) -> Vec<String> {
         let long = |path: &String| path.len() <= LONGEST;
         if text.starts_with('/') {
             return Some(path::normal(text)).filter(long).into_iter().collect();
@@ -233,6 +242,12 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a file is seen at a path, and none that says what is left out.
+    pub(super) fn is_file(&self, path: &str) -> bool {
+        let seen = (self.scene.folder)(path) == Some(false) && self.is_there(path);
+        seen && !IGNORES.contains(&path::last(path))
+    }
+
     /// Whether something is seen at a path.
     fn is_there(&self, path: &str) -> bool {
         let word = Word::known(path, Span::default());
@@ -241,6 +256,13 @@ impl Walker<'_> {
 
     /// Remembers what a path access does, and says what it touches under other names.
     pub(super) fn follow(&mut self, access: &PathAccess) -> Vec<PathAccess> {
+        let unnamed = self.through_unnamed(access);
+        let mut also = self.under_others(access);
+        also.extend(unnamed);
+        also
+    }
+
+    fn under_others(&mut self, access: &PathAccess) -> Vec<PathAccess> {
         let elsewhere = |path: String| PathAccess {
             path: Word::known(path, access.path.span),
             ..access.clone()
@@ -366,8 +388,12 @@ impl Walker<'_> {
                 );
             }
         }
+        let (link, kept) = (outcome.links.is_some(), moves || outcome.keeps);
         for target in targets {
             let Some(folder) = target.value.text() else {
+                if link || kept {
+                    self.lands_anywhere(&target.value, env);
+                }
                 continue;
             };
             let full = Self::full(folder, env);
@@ -379,7 +405,21 @@ impl Walker<'_> {
             let likely = path::last(folder).starts_with('.');
             let is_folder = parents || surely || made || seen.unwrap_or(likely);
             for source in &sources {
+                let cover = Cover::Command {
+                    at,
+                    naming: target.naming,
+                };
                 let Some(text) = source.value.text() else {
+                    let place = Place {
+                        landing: folder,
+                        named: !is_folder,
+                        source: "",
+                        below: is_below(source) || link,
+                        span: target.value.span,
+                        cover,
+                    };
+                    let inside = is_folder && !onto;
+                    self.lands_unnamed(&place, &source.value, inside, link || kept, env);
                     continue;
                 };
                 let contents = nests && text.ends_with('/');
@@ -399,10 +439,7 @@ impl Walker<'_> {
                     source: text,
                     below,
                     span: target.value.span,
-                    cover: Cover::Command {
-                        at,
-                        naming: target.naming,
-                    },
+                    cover,
                 };
                 self.lands(&place, env);
                 let own = Self::full(&landing, env);
@@ -414,7 +451,6 @@ impl Walker<'_> {
                     };
                     from.extend(own.iter().filter_map(beside));
                 }
-                let (link, kept) = (outcome.links.is_some(), moves || outcome.keeps);
                 self.placed.links |= link;
                 for own in own {
                     let known = self.placed.names.entry(own.clone()).or_default();
@@ -499,7 +535,7 @@ impl Walker<'_> {
         }
     }
 
-    fn lands_at(&mut self, path: &Word, reach: Reach, place: &Place, env: &Env) {
+    pub(super) fn lands_at(&mut self, path: &Word, reach: Reach, place: &Place, env: &Env) {
         self.path(Mode::Write, path, reach, place.cover, Touches::Surely, env);
     }
 
@@ -558,7 +594,7 @@ impl Walker<'_> {
                 }
             };
             for (name, before) in &names {
-                for word in renamed(&path.path, name, *before) {
+                for word in called(&path.path, name, *before) {
                     push(self, word);
                 }
             }
@@ -579,19 +615,19 @@ impl Walker<'_> {
 const SUFFIX: &str = "SIMPLE_BACKUP_SUFFIX";
 
 /// A file that comes to stand under a name.
-struct Place<'p> {
-    landing: &'p str,
+pub(super) struct Place<'p> {
+    pub landing: &'p str,
     /// The command writes that name itself.
     named: bool,
     source: &'p str,
     /// All below it comes along.
-    below: bool,
-    span: Span,
+    pub below: bool,
+    pub span: Span,
     cover: Cover,
 }
 
 /// How the copy of a file may be called: `*` is the file's own name, and a slash leads to another folder.
-fn renamed(file: &Word, name: &Word, before: bool) -> Vec<Word> {
+fn called(file: &Word, name: &Word, before: bool) -> Vec<Word> {
     let join = |parts: &[&Word]| {
         Word::of(
             parts.iter().flat_map(|part| part.pieces.iter().cloned()),

@@ -233,6 +233,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         mut starts,
         gitignore,
         copies,
+        swaps,
         ..
     } = judge;
     effects.sort_by_key(|(at, _)| *at);
@@ -274,6 +275,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.keeps = reading.sets(Set::Keeps);
     out.backs_up = reading.sets(Set::Backups);
     out.copies = copies;
+    out.swaps = swaps || reading.entries.last().is_some_and(|entry| entry.swaps);
     out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
@@ -520,6 +522,8 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         if dashes != usize::MAX && slot.kind == Kind::Tree {
             slot.kind = match *at > dashes {
                 true => Kind::WriteBelow,
+                // `git checkout x --`.
+                false if dashes + 1 == words.len() => Kind::Tree,
                 false => Kind::Maybe,
             };
         }

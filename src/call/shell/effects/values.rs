@@ -42,6 +42,8 @@ pub(super) struct Judge<'w> {
     pub pathspecs: bool,
     /// It leaves out what git ignores.
     pub gitignore: bool,
+    /// It puts other files in the place of those that git tracks.
+    pub swaps: bool,
 }
 
 impl<'w> Judge<'w> {
@@ -61,6 +63,7 @@ impl<'w> Judge<'w> {
             copies: Vec::new(),
             pathspecs: false,
             gitignore: false,
+            swaps: false,
         }
     }
 
@@ -282,6 +285,7 @@ impl<'w> Judge<'w> {
                 {
                     self.maybe(word, at);
                     // A branch or a revision: git writes and removes what differs there.
+                    self.swaps |= text != "HEAD" && self.own.texts().any(|known| known == text);
                     if !self.own.texts().any(|known| known == text) {
                         let here = Word::known(".", word.span);
                         self.path(&here, at, None, Mode::Write, Reach::SomethingBelow, true);
