@@ -55,13 +55,18 @@ pub fn place(name: &str) -> Option<PathBuf> {
     match name.strip_prefix("~/") {
         Some(below) => Some(home()?.join(below)),
         None if name.starts_with('/') => Some(PathBuf::from(name)),
-        None => {
-            let folder = Folder::own()?;
-            // Where it cannot be made, the first line cannot be written, and that is told.
-            let _ = folder.made();
-            Some(folder.file(name))
-        }
+        None => Some(Folder::own()?.file(name)),
     }
+}
+
+/// The same, to be written: then the state folder is there.
+fn ready(name: &str) -> Option<PathBuf> {
+    let below = !name.starts_with('/') && !name.starts_with("~/");
+    if let Some(folder) = Folder::own().filter(|_| below) {
+        // Where it cannot be made, the first line cannot be written, and that is told.
+        let _ = folder.made();
+    }
+    place(name)
 }
 
 /// A log that is written to.
@@ -89,9 +94,9 @@ impl Audit {
         let stated = stated.map(|(own, _)| own).filter(|_| self.audit.is_none());
         let path = match (&self.audit, stated) {
             (None, None) => return Ok(None),
-            (Some(name), _) if name.as_os_str() == "default" => place(USUAL),
+            (Some(name), _) if name.as_os_str() == "default" => ready(USUAL),
             (Some(path), _) => Some(path.clone()),
-            (None, Some(own)) => place(own.file.as_deref().unwrap_or(USUAL)),
+            (None, Some(own)) => ready(own.file.as_deref().unwrap_or(USUAL)),
         };
         let Some(path) = path else {
             output::warn("decisions are not logged: there is no state folder, set `HOME`");

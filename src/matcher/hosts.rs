@@ -75,18 +75,10 @@ impl Contacted {
         // Schemes that carry raw bytes or name no host say nothing about what an allow of the host means.
         let alone = !whole.contains([',', '?', '#', '%']);
         let plain = PLAIN.contains(&url.scheme()) || DATABASES.contains(&url.scheme()) && alone;
-        // `[::ffff:127.0.0.1]` is `127.0.0.1`.
-        let mapped = match url.host() {
-            Some(url::Host::Ipv6(address)) => address.to_ipv4_mapped(),
-            _ => None,
-        };
         let host = url
             .host_str()
             .filter(|_| plain || url.scheme().starts_with("git+"))
-            .and_then(|host| match mapped {
-                Some(address) => Some(address.to_string()),
-                None => canonical_host(host).ok(),
-            });
+            .and_then(|host| canonical_host(host).ok());
         Self {
             scheme: has_scheme.then(|| url.scheme().to_owned()),
             host,

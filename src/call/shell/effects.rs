@@ -18,7 +18,6 @@ mod values;
 pub(super) use pathspecs::TOP;
 pub(super) use reading::cut;
 pub use values::asked_for;
-pub use values::ends;
 pub(super) use values::{files_of, shelled};
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};

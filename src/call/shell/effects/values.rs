@@ -1250,7 +1250,7 @@ pub(super) fn elsewhere(text: &str) -> bool {
 }
 
 /// How the names end that a glob fits, as far as it is text: `*.rs`, `*.{ts,tsx}`.
-pub fn ends(glob: &str) -> Vec<String> {
+fn ends(glob: &str) -> Vec<String> {
     let any = || vec![String::new()];
     let (start, alternatives) = match glob.strip_suffix('}').and_then(|it| it.rsplit_once('{')) {
         Some((start, inside)) => (start, inside.split(',').collect()),
