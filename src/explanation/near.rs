@@ -156,7 +156,7 @@ impl<'a> Finder<'a> {
         };
         let mut found = Vec::new();
         found.extend(self.inner(at));
-        for rule in self.allows(self.matcher.command_rules().candidates(&spelled)) {
+        for rule in self.allows(self.matcher.command_candidates(&spelled)) {
             let Judges::Commands(own) = &rule.rule.judges else {
                 continue;
             };

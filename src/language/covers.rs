@@ -140,9 +140,9 @@ fn command(wide: &CommandPattern, narrow: &CommandPattern, exact: bool) -> bool 
     };
     program
         && wide
-            .assignments
+            .assignments()
             .iter()
-            .all(|own| narrow.assignments.contains(own))
+            .all(|own| narrow.assignments().contains(own))
         && starts(rest, more, exact, word)
 }
 

@@ -15,7 +15,7 @@ const PLAIN: &[&str] = &[
 /// words name, so that `git branch *` covers making a branch and `git branch` does not.
 pub fn names_more(wide: &CommandPattern, narrow: &CommandPattern) -> bool {
     let names = |pattern: &CommandPattern| -> Vec<String> {
-        let assigned = pattern.assignments.iter();
+        let assigned = pattern.assignments().iter();
         assigned.map(|(name, _)| name.clone()).collect()
     };
     if names(narrow).iter().any(|name| !names(wide).contains(name)) {
@@ -117,7 +117,7 @@ pub fn sample(pattern: &CommandPattern, wanted: impl Fn(&WordPattern) -> bool) -
 
 /// A pattern whose words are no options: what they name is hardly an escalation of the wider one.
 pub fn plainly(pattern: &CommandPattern) -> bool {
-    pattern.assignments.is_empty()
+    pattern.assignments().is_empty()
         && pattern.words.iter().skip(1).all(|word| match word {
             WordPattern::Word(glob) => glob.as_literal().is_some_and(|text| !text.starts_with('-')),
             WordPattern::Any => false,

@@ -58,10 +58,7 @@ fn escalation(pattern: &CommandPattern) -> Option<(String, String)> {
         return None;
     };
     let option = last.as_literal().filter(|text| text.starts_with('-') && !text.contains('='))?;
-    let bare = CommandPattern {
-        words: pattern.words.get(..end)?.to_vec(),
-        ..pattern.clone()
-    };
+    let bare = pattern.clone().shortened(end);
     let before = language::sample(&bare, |word| !star(word));
     let reads = effects(&before).is_some_and(|(reads, more)| reads && more.is_none());
     // What it does may only show with a value behind it.

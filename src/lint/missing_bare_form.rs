@@ -78,14 +78,10 @@ pub fn check(room: &Room<'_>) -> Vec<Finding> {
 /// The pattern without the stars at its end.
 fn bare(command: &CommandPattern) -> Option<CommandPattern> {
     let star = |word: &WordPattern| matches!(word, WordPattern::Word(glob) if glob.is_star());
-    let mut words = command.words.clone();
-    while words.len() > 1 && words.last().is_some_and(star) {
-        words.pop();
-    }
-    (words.len() < command.words.len() && !words.contains(&WordPattern::Any)).then(|| CommandPattern {
-        words,
-        ..command.clone()
-    })
+    let stars = command.words.iter().skip(1).rev().take_while(|word| star(word));
+    let stars = stars.count();
+    let bare = command.clone().shortened(command.words.len() - stars);
+    (stars > 0 && !bare.words.contains(&WordPattern::Any)).then_some(bare)
 }
 
 /// Whether some rule at least as strict takes the bare command, as the matcher sees it.
@@ -105,7 +101,7 @@ fn closed(room: &Room<'_>, rule: &Rule, line: &str) -> bool {
         })
     };
     let mut closing = spelled.filter(|spelled| {
-        let near = room.matcher.command_rules().candidates(spelled);
+        let near = room.matcher.command_candidates(spelled);
         near.into_iter().any(|at| takes(spelled, at))
     });
     closing.next().is_some()

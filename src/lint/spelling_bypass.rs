@@ -152,7 +152,7 @@ fn typed(pattern: &CommandPattern, own: &Commands) -> Option<Typed> {
     if let Some(operand) = own.operands.first() {
         words.push(path(operand));
     }
-    let assignments = pattern.assignments.iter();
+    let assignments = pattern.assignments().iter();
     let assignments = assignments.map(|(name, value)| format!("{name}={}", language::quoted(&language::text_of(value))));
     Some(Typed {
         assignments: assignments.collect(),

@@ -7,7 +7,7 @@ use super::room::{Pattern, Written, written};
 use crate::finding::Finding;
 use crate::matcher::Compiled;
 use crate::policy::Resolution;
-use crate::policy::patterns::{CommandPattern, HostPattern, PathPattern};
+use crate::policy::patterns::{HostPattern, PathPattern};
 use crate::policy::rule::{Judges, Rule, Verdict};
 
 const CODE: &str = "unused-disable";
@@ -71,7 +71,7 @@ fn meanings(text: &Written<'_>) -> Vec<String> {
     let patterns = text.patterns.iter();
     let meaning = |pattern: &Pattern<'_>| match pattern {
         Pattern::Command(own) => {
-            format!("{:?}", CommandPattern { text: "".into(), ..(*own).clone() })
+            format!("{:?}", (&own.words, own.assignments(), own.path()))
         }
         Pattern::Path(own) => {
             format!("{:?}", PathPattern { text: "".into(), ..(*own).clone() })

@@ -1,11 +1,10 @@
-//! Command patterns against the levels of a command line, and the index that finds the patterns worth trying.
+//! Command patterns against the levels of a command line.
 //!
 //! In: command rules, the accesses of a call, one command among them. Out: how a rule fits, and, for an allow,
-//! which levels it covers and which words it names. With 10,000 patterns a known command tries a handful.
+//! which levels it covers and which words it names. Which rules are worth trying is told by `programs`.
 
 use super::located::{Frame, Located};
 use super::paths::{self, Stance};
-use super::quick::HashMap;
 use crate::call::access::{
     Access, Command, Cover, Kind, Opt, PathAccess, Reach, Role, Spelling, Trigger,
 };
@@ -22,8 +21,8 @@ use std::sync::Arc;
 
 /// One word of the sequence that patterns are compared with: where it stands.
 #[derive(Clone, Copy, Debug)]
-struct Item<'a> {
-    word: &'a Word,
+pub(super) struct Item<'a> {
+    pub(super) word: &'a Word,
     /// Index of the command access.
     level: usize,
     /// Index of the word in it.
@@ -33,7 +32,7 @@ struct Item<'a> {
 }
 
 impl Item<'_> {
-    fn names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let all = self.command.map_or(&[][..], |command| &command.names);
         let own = all.iter().filter(|(at, _)| *at == self.at);
         own.map(|(_, name)| *name)
@@ -56,7 +55,7 @@ impl Item<'_> {
     }
 
     /// The options in it.
-    fn options(&self) -> impl Iterator<Item = &Opt> {
+    pub(super) fn options(&self) -> impl Iterator<Item = &Opt> {
         let all = self.command.map_or(&[][..], |command| &command.options);
         let from = all.partition_point(|option| option.at < self.at);
         let own = all.get(from..).unwrap_or_default();
@@ -162,6 +161,11 @@ impl<'a> Spelled<'a> {
         })
     }
 
+    /// The sequences of words that patterns are compared with.
+    pub(super) fn sequences(&self) -> &[Vec<Item<'a>>] {
+        &self.sequences
+    }
+
     /// Its words that cannot be computed, if there are any.
     fn unsure(&self) -> Option<Arc<str>> {
         let found = || {
@@ -221,7 +225,7 @@ pub fn fit_spelled(
         // Most patterns of a rule name other programs, and their first letter tells.
         let named = |pattern: &&CommandPattern| {
             let own = pattern.words.first().and_then(WordPattern::literal);
-            let bare = own.filter(|_| pattern.path.is_empty()).map(str::as_bytes);
+            let bare = own.filter(|_| pattern.path().is_empty()).map(str::as_bytes);
             name.zip(bare)
                 .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
         };
@@ -423,9 +427,9 @@ fn prefix(
     let Some(start) = sequence.first() else {
         return NOTHING;
     };
-    let path = &pattern.path;
+    let path = pattern.path();
     let mut fit = program(first, path, start.word, command, stance, frame);
-    for (name, value) in &pattern.assignments {
+    for (name, value) in pattern.assignments() {
         let given = command
             .assignments
             .iter()
@@ -455,7 +459,7 @@ fn prefix(
         named,
         levels,
         assigned: pattern
-            .assignments
+            .assignments()
             .iter()
             .map(|(name, _)| name.clone())
             .collect(),
@@ -820,147 +824,5 @@ fn operands(
                 false => located.iter().map(one).min().unwrap_or(Fit::No),
             }
         }
-    }
-}
-
-/// So many candidates are tried without a look at their further words.
-const FEW: usize = 4;
-
-/// Finds the patterns that may meet a command without trying all: by their literal first words.
-#[derive(Debug, Default)]
-pub struct CommandIndex {
-    /// Program and literal words after it, joined by NUL; for programs with more than a few.
-    prefixes: HashMap<String, Vec<usize>>,
-    /// Program → all that start with it, for words that are not known.
-    programs: HashMap<String, Vec<usize>>,
-    /// A program that is a glob.
-    globs: Vec<usize>,
-    all: Vec<usize>,
-    longest: usize,
-}
-
-impl CommandIndex {
-    /// Adds what these patterns belong to.
-    pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
-        self.all.push(owner);
-        // The alternatives of one pattern mostly name one program.
-        let mut before = None;
-        for pattern in patterns {
-            let program = program_of(pattern);
-            if before == Some(program) {
-                continue;
-            }
-            before = Some(program);
-            let owners = match program {
-                None => &mut self.globs,
-                Some(program) => match self.programs.get_mut(program) {
-                    Some(owners) => owners,
-                    None => self.programs.entry(program.to_owned()).or_default(),
-                },
-            };
-            push(owners, owner);
-        }
-    }
-
-    /// To be called when all were added: programs with many get an index of the words after them.
-    pub fn finish<'a>(&mut self, patterns: impl Fn(usize) -> &'a [CommandPattern]) {
-        for (program, owners) in &self.programs {
-            if owners.len() <= FEW {
-                continue;
-            }
-            for owner in owners {
-                let own = patterns(*owner).iter();
-                for pattern in own.filter(|own| program_of(own) == Some(program)) {
-                    let mut key = program.clone();
-                    let mut length = 1;
-                    let after = pattern.words.iter().skip(1);
-                    for word in after.map_while(WordPattern::literal) {
-                        key.push('\0');
-                        key.push_str(word);
-                        length += 1;
-                    }
-                    self.longest = self.longest.max(length);
-                    push(self.prefixes.entry(key).or_default(), *owner);
-                }
-            }
-        }
-    }
-
-    /// Whether there is any command rule.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
-    /// What the patterns belong to whose program goes by this name.
-    pub fn starting_with(&self, program: &str) -> Vec<usize> {
-        let own = names(program).filter_map(|name| self.programs.get(name));
-        own.flatten().copied().collect()
-    }
-
-    /// What the patterns belong to whose program is a glob.
-    pub fn starting_anyhow(&self) -> impl Iterator<Item = usize> {
-        self.globs.iter().copied()
-    }
-
-    /// What the patterns that may meet the command belong to, each once, in order.
-    pub fn candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
-        let mut found = self.globs.clone();
-        for sequence in &command.sequences {
-            let Some(program) = sequence.first() else {
-                continue;
-            };
-            let Some(text) = program.word.text() else {
-                return self.all.clone();
-            };
-            for name in names(text) {
-                self.look(name, sequence, &mut found);
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    fn look(&self, name: &str, sequence: &[Item<'_>], found: &mut Vec<usize>) {
-        let Some(all) = self.programs.get(name) else {
-            return;
-        };
-        if all.len() <= FEW {
-            return found.extend_from_slice(all);
-        }
-        let mut keys = vec![name.to_owned()];
-        let mut add = |key: &str| found.extend(self.prefixes.get(key).into_iter().flatten());
-        keys.iter().for_each(|key| add(key));
-        for item in sequence.iter().take(self.longest).skip(1) {
-            let text = item.word.text();
-            let shortened = |option: &Opt| {
-                let mut others = option.names.iter().skip(1);
-                let typed = option.names.first();
-                option.open
-                    || typed.is_some_and(|typed| others.any(|name| name.starts_with(&**typed)))
-            };
-            let Some(text) = text.filter(|_| !item.options().any(shortened)) else {
-                return found.extend_from_slice(all);
-            };
-            let longer = |key: &String| {
-                let names = std::iter::once(text).chain(item.names());
-                names
-                    .map(|name| format!("{key}\0{name}"))
-                    .collect::<Vec<_>>()
-            };
-            keys = keys.iter().flat_map(longer).collect();
-            keys.iter().for_each(|key| add(key));
-        }
-    }
-}
-
-/// The program that a pattern names, without its folder; none where it is a glob.
-fn program_of(pattern: &CommandPattern) -> Option<&str> {
-    pattern.words.first()?.literal().map(path::last)
-}
-
-fn push(owners: &mut Vec<usize>, owner: usize) {
-    if owners.last() != Some(&owner) {
-        owners.push(owner);
     }
 }

@@ -9,6 +9,7 @@ pub mod heads;
 pub mod hosts;
 pub mod located;
 pub mod paths;
+pub mod programs;
 pub mod quick;
 pub mod tools;
 
@@ -20,10 +21,11 @@ use crate::policy::rule::{
     Authority, Condition, FactDecl, Judges, Place, Protected, Rule, Section, Verdict,
 };
 use crate::policy::{LayerKind, Policy, Resolution};
-use commands::CommandIndex;
+use commands::Spelled;
 use heads::Heads;
 use hosts::HostIndex;
 use paths::PathIndex;
+use programs::ProgramIndex;
 use quick::HashMap;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +59,7 @@ pub struct Matcher {
     refusing: NameIndex,
     tool_rules: NameIndex,
     any_tool_rules: Vec<usize>,
-    command_rules: CommandIndex,
+    command_rules: ProgramIndex,
     path_rules: ByMode<PathIndex>,
     protected_index: ByMode<PathIndex>,
     host_rules: HostIndex,
@@ -161,7 +163,7 @@ impl Matcher {
             refusing: NameIndex::default(),
             tool_rules: NameIndex::default(),
             any_tool_rules: Vec::new(),
-            command_rules: CommandIndex::default(),
+            command_rules: ProgramIndex::default(),
             path_rules: Default::default(),
             protected_index: Default::default(),
             host_rules: HostIndex::default(),
@@ -295,16 +297,6 @@ impl Matcher {
         matcher.unknown_is_default = unknown.unwrap_or(false);
         matcher.sources.sort_by_key(|source| source.name.is_empty());
         matcher.policy = policy;
-        let rules = &matcher.rules;
-        matcher
-            .command_rules
-            .finish(|owner| match rules.get(owner) {
-                Some(Compiled { rule, .. }) => match &rule.judges {
-                    Judges::Commands(own) => &own.patterns,
-                    _ => &[],
-                },
-                None => &[],
-            });
         matcher
     }
 
@@ -486,8 +478,17 @@ impl Matcher {
     }
 
     /// The index of command rules.
-    pub fn command_rules(&self) -> &CommandIndex {
+    pub fn command_rules(&self) -> &ProgramIndex {
         &self.command_rules
+    }
+
+    /// The command rules that may meet a command, each once, in order.
+    pub fn command_candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
+        let patterns = |owner: usize| match self.rules.get(owner).map(|own| &own.rule.judges) {
+            Some(Judges::Commands(own)) => &own.patterns[..],
+            _ => &[],
+        };
+        self.command_rules.candidates(command, patterns)
     }
 
     /// The index of path rules for reading or writing.

@@ -491,7 +491,8 @@ fn fold(text: &str) -> String {
     folded(text).into_owned()
 }
 
-fn folded(text: &str) -> Cow<'_, str> {
+/// Without the difference between letter cases.
+pub fn folded(text: &str) -> Cow<'_, str> {
     match text
         .bytes()
         .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())

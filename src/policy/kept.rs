@@ -52,7 +52,7 @@ pub(super) fn source() -> Arc<Source> {
 /// A text that the alternatives of one pattern share: written once, then as how many texts ago that was.
 pub(super) mod shared {
     use super::TEXTS;
-    use serde::de::Error as _;
+    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::sync::Arc;
 
@@ -60,31 +60,80 @@ pub(super) mod shared {
     const NEAR: usize = 8;
 
     pub fn serialize<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+        written(text).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        read(Deserialize::deserialize(from)?)
+    }
+
+    /// How many texts ago it was, and the text where it is new.
+    pub(super) fn written(text: &Arc<str>) -> (usize, &str) {
         let ago = TEXTS.with_borrow(|texts| {
             let mut near = texts.iter().rev().take(NEAR);
             near.position(|near| Arc::ptr_eq(near, text))
         });
         match ago {
-            Some(ago) => (ago + 1, "").serialize(to),
+            Some(ago) => (ago + 1, ""),
             None => {
                 TEXTS.with_borrow_mut(|texts| texts.push(Arc::clone(text)));
-                (0, &**text).serialize(to)
+                (0, text)
             }
         }
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
-        let (ago, text) = <(usize, &str)>::deserialize(from)?;
+    /// The text again.
+    pub(super) fn read<E: Error>((ago, text): (usize, &str)) -> Result<Arc<str>, E> {
         TEXTS.with_borrow_mut(|texts| {
             if ago == 0 {
                 texts.push(text.into());
             }
             let found = texts.len().checked_sub(ago.max(1));
             let found = found.and_then(|at| texts.get(at));
-            found
-                .cloned()
-                .ok_or_else(|| D::Error::custom("no such text"))
+            found.cloned().ok_or_else(|| E::custom("no such text"))
         })
+    }
+}
+
+/// A command pattern. Nearly all are written out: then the words stand in one text, which reads at a fifth.
+mod command {
+    use super::shared;
+    use crate::policy::glob::Glob;
+    use crate::policy::patterns::{CommandPattern, More, WordPattern};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Between words: no word holds it.
+    const BETWEEN: char = '\0';
+
+    impl Serialize for CommandPattern {
+        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+            let plain: Option<Vec<&str>> = self.words.iter().map(WordPattern::literal).collect();
+            let plain = plain.map(|words| words.join("\0"));
+            let globs = plain.is_none().then_some(&*self.words);
+            let plain = plain.as_deref().unwrap_or_default();
+            (shared::written(&self.text), plain, globs, &self.more).serialize(to)
+        }
+    }
+
+    /// A text, words that are written out, any other words, and what few have.
+    type Kept<'k> = (
+        (usize, &'k str),
+        &'k str,
+        Option<Vec<WordPattern>>,
+        Option<Box<More>>,
+    );
+
+    impl<'de> Deserialize<'de> for CommandPattern {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            let (text, plain, globs, more) = Kept::deserialize(from)?;
+            let literal = |word| WordPattern::Word(Glob::literal(word));
+            let words = match globs {
+                Some(globs) => globs.into(),
+                None => plain.split(BETWEEN).map(literal).collect(),
+            };
+            let text = shared::read(text)?;
+            Ok(Self { text, words, more })
+        }
     }
 }
 

@@ -6,21 +6,57 @@
 use super::glob::{self, Glob, Token};
 use super::kept;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A command pattern: program, then leading words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A command pattern: program, then leading words. A policy has thousands, so what few have takes no room.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPattern {
     /// As written.
-    #[serde(with = "kept::shared")]
     pub text: Arc<str>,
-    /// Leading assignments: variable and value.
-    pub assignments: Vec<(String, Glob)>,
     /// Program first; never empty.
-    pub words: Vec<WordPattern>,
+    pub words: Words,
+    /// What few have.
+    pub(super) more: Option<Box<More>>,
+}
+
+/// The words of a pattern: seldom more than two.
+pub type Words = SmallVec<[WordPattern; 2]>;
+
+/// Of a command pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct More {
+    assignments: Vec<(String, Glob)>,
+    path: Vec<PathPattern>,
+}
+
+impl CommandPattern {
+    fn new(text: Arc<str>, assignments: &[(String, Glob)], words: Words) -> Self {
+        let path = program_path(&words);
+        let more = (!assignments.is_empty() || !path.is_empty()).then(|| {
+            let assignments = assignments.to_vec();
+            Box::new(More { assignments, path })
+        });
+        Self { text, words, more }
+    }
+
+    /// Leading assignments: variable and value.
+    pub fn assignments(&self) -> &[(String, Glob)] {
+        self.more.as_ref().map_or(&[], |more| &more.assignments)
+    }
+
     /// Where the program is written as a path, that path; empty too where it is none that can be.
-    pub path: Vec<PathPattern>,
+    pub fn path(&self) -> &[PathPattern] {
+        self.more.as_ref().map_or(&[], |more| &more.path)
+    }
+
+    /// Its first words alone.
+    #[must_use]
+    pub fn shortened(mut self, words: usize) -> Self {
+        self.words.truncate(words);
+        self
+    }
 }
 
 /// One word of a command pattern.
@@ -142,12 +178,7 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
         ));
     }
     if let Some(words) = plain_words(text) {
-        return Ok(vec![CommandPattern {
-            text: text.into(),
-            assignments: Vec::new(),
-            path: program_path(&words),
-            words,
-        }]);
+        return Ok(vec![CommandPattern::new(text.into(), &[], words)]);
     }
     let (assignments, words) = match is_simple(text) {
         true => {
@@ -188,12 +219,7 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
     };
     Ok((0..all)
         .map(alternative)
-        .map(|words: Vec<WordPattern>| CommandPattern {
-            text: Arc::clone(&text),
-            assignments: assignments.clone(),
-            path: program_path(&words),
-            words,
-        })
+        .map(|words| CommandPattern::new(Arc::clone(&text), &assignments, words))
         .collect())
 }
 
@@ -201,8 +227,8 @@ pub fn commands(text: &str) -> Result<Vec<CommandPattern>, (String, Option<Strin
 const MOST_ALTERNATIVES: usize = 1024;
 
 /// The words of a pattern in which every character stands for itself.
-fn plain_words(text: &str) -> Option<Vec<WordPattern>> {
-    let mut out = Vec::with_capacity(4);
+fn plain_words(text: &str) -> Option<Words> {
+    let mut out = Words::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         // What holds a `=` in front is an assignment.
         if out.is_empty() && word.contains('=') {

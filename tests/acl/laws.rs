@@ -623,7 +623,7 @@ proptest! {
                         }
                         (Kind::Command(_), Judges::Commands(own)) => {
                             let fits = commands::fit(own, &accesses, at, stance, &frame).fit.may();
-                            let found = matcher.command_rules().candidates(&commands::Spelled::of(&accesses, at).unwrap()).contains(&index);
+                            let found = matcher.command_candidates(&commands::Spelled::of(&accesses, at).unwrap()).contains(&index);
                             prop_assert!(found || !fits, "{index} {access:?}");
                         }
                         _ => {}

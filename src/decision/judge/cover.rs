@@ -20,7 +20,7 @@ impl Judge<'_> {
         let Some(spelled) = Spelled::touching(self.accesses, at, touched.into()) else {
             return matched;
         };
-        let candidates = self.matcher.command_rules().candidates(&spelled);
+        let candidates = self.matcher.command_candidates(&spelled);
         for rule in candidates {
             let Some(compiled) = self.rule(rule) else {
                 continue;

@@ -11,7 +11,7 @@ pub fn command(own: &CommandPattern, tightens: bool, exact: bool, sure: bool) ->
     let WordPattern::Word(first) = first else {
         return None;
     };
-    let mut all = vec![Shape::Break, program(first, &own.path, tightens, sure)?];
+    let mut all = vec![Shape::Break, program(first, own.path(), tightens, sure)?];
     for part in rest {
         match part {
             WordPattern::Any => all.push(Shape::parts()),

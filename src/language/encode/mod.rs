@@ -186,7 +186,7 @@ pub fn needs<'m>(rule: &'m Rule, written: &Written<'m>) -> Vec<Need<'m>> {
     for (name, value) in commands
         .first()
         .into_iter()
-        .flat_map(|own| &own.assignments)
+        .flat_map(|own| own.assignments())
     {
         needs.push(Need::Assigned(name, value));
     }

@@ -243,7 +243,7 @@ fn rule(rule: &Rule, key: &str) -> Result<Wish, Line> {
                 (!own.operands.is_empty(), "`operands`"),
                 (own.only_read, "`only`"),
                 (
-                    own.patterns.iter().any(|own| !own.assignments.is_empty()),
+                    own.patterns.iter().any(|own| !own.assignments().is_empty()),
                     "its assignments",
                 ),
             ];
