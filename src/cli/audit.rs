@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where and how decisions are logged.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Audit {
     /// Log each decision to this file: a JSON object a line, secrets masked, for `acl log`; `default` is the log that
     /// `acl log` reads, in the user's state folder
@@ -37,6 +37,33 @@ pub struct Audit {
     /// Mask more: PIN for the values of such names, acme_* for such words; `off` masks nothing (repeatable)
     #[arg(long, value_name = "WORD", requires = "audit")]
     audit_mask: Vec<String>,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self {
+            audit: None,
+            audit_size: 10 << 20,
+            audit_keep: 5,
+            audit_mask: Vec::new(),
+        }
+    }
+}
+
+impl Audit {
+    /// To this file.
+    pub fn to(file: String) -> Self {
+        let audit = Some(file.into());
+        Self {
+            audit,
+            ..Self::default()
+        }
+    }
+
+    /// No file is named.
+    pub const fn is_nowhere(&self) -> bool {
+        self.audit.is_none()
+    }
 }
 
 /// How long to wait for another acl that writes.

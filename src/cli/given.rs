@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// What the command line vouches for.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Given {
     /// A fact about the call; the value is JSON, or text (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
@@ -52,9 +52,10 @@ pub struct Given {
 }
 
 /// Whether the real file system is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Files {
     /// It is.
+    #[default]
     Real,
     /// It is not: paths are judged as they are written.
     None,

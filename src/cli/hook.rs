@@ -67,6 +67,37 @@ pub struct Options {
     audit: Audit,
 }
 
+impl Options {
+    /// What agents call, as `acl init` writes it: an agent, and few options. To describe all options to the reader of
+    /// command lines takes as long as a decision. Anything else is for that reader.
+    pub fn usual(words: &[String]) -> Option<Self> {
+        let (agent, words) = words.split_first()?;
+        let mut options = Self {
+            agent: Agent::named(agent)?,
+            interactive: false,
+            selftest: false,
+            plugin: false,
+            handing: gateway::Handing::default(),
+            which: Which::default(),
+            given: Given::default(),
+            audit: Audit::default(),
+        };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut file = || words.next().filter(|file| !file.starts_with('-')).cloned();
+            match word.as_str() {
+                "--interactive" if !options.interactive => options.interactive = true,
+                "--policy" if options.which.policy.is_none() => {
+                    options.which.policy = Some(file()?)
+                }
+                "--audit" if options.audit.is_nowhere() => options.audit = Audit::to(file()?),
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+}
+
 /// What an answer rests on where acl itself refuses, and where it finds no policy.
 const REFUSED: &str = "refusal";
 const NO_POLICY: &str = "no-policy";

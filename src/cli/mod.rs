@@ -106,7 +106,7 @@ enum HookCommand {
 }
 
 /// What every command takes.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 struct Common {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -119,11 +119,19 @@ struct Common {
 impl Cli {
     /// What was typed.
     fn read() -> Result<Self, clap::Error> {
-        if std::env::args_os().nth(1).is_none_or(|word| word != "hook") {
+        let mut words = std::env::args_os().skip(1);
+        if words.next().is_none_or(|word| word != "hook") {
             return Self::try_parse();
         }
-        let Hooked { common, command } = Hooked::try_parse()?;
-        let HookCommand::Hook(options) = command;
+        let words: Result<Vec<String>, _> = words.map(std::ffi::OsString::into_string).collect();
+        let (common, options) = match words.ok().and_then(|words| hook::Options::usual(&words)) {
+            Some(options) => (Common::default(), Box::new(options)),
+            None => {
+                let Hooked { common, command } = Hooked::try_parse()?;
+                let HookCommand::Hook(options) = command;
+                (common, options)
+            }
+        };
         let command = Command::Hook(options);
         Ok(Self { common, command })
     }
@@ -138,9 +146,10 @@ Examples:
 Exit codes: 0 allow, clean or passed; 1 deny, findings or failed; 2 acl could not do the work; 3 ask.";
 
 /// When to use colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal.
+    #[default]
     Auto,
     /// Always.
     Always,
@@ -257,4 +266,44 @@ pub fn main() -> ExitCode {
         }
     });
     ran.unwrap_or(Exit::Failed).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HookCommand, Hooked, hook};
+    use clap::Parser;
+
+    #[test]
+    fn the_usual_hook_is_read_as_any_other() {
+        let read = |line: &str| {
+            let HookCommand::Hook(options) = Hooked::try_parse_from(line.split(' ')).ok()?.command;
+            Some(format!("{options:?}"))
+        };
+        let usual = |line: &str| {
+            let words: Vec<String> = line.split(' ').skip(2).map(str::to_owned).collect();
+            hook::Options::usual(&words).map(|options| format!("{options:?}"))
+        };
+        for line in [
+            "acl hook claude-code",
+            "acl hook codex --interactive",
+            "acl hook opencode --policy p.toml",
+            "acl hook cursor --audit default",
+            "acl hook gemini-cli --interactive --policy acl:recommended",
+        ] {
+            assert!(usual(line).is_some(), "{line}");
+            assert_eq!(usual(line), read(line), "{line}");
+        }
+        for line in [
+            "acl hook",
+            "acl hook x",
+            "acl hook codex --policy",
+            "acl hook codex --policy --interactive",
+            "acl hook codex --help",
+            "acl hook codex --policy -",
+            "acl hook codex --audit a --audit b",
+            "acl hook codex --interactive --interactive",
+        ] {
+            assert_eq!(usual(line), None, "{line}");
+        }
+    }
 }

@@ -22,6 +22,16 @@ pub struct Handing {
     gateway_token: Option<PathBuf>,
 }
 
+impl Default for Handing {
+    fn default() -> Self {
+        Self {
+            address: None,
+            wait: Duration::from_secs(40),
+            gateway_token: None,
+        }
+    }
+}
+
 impl Handing {
     /// How much longer the hook may take.
     pub fn longer(&self) -> Duration {
