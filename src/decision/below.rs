@@ -6,15 +6,18 @@
 
 use crate::call::access::Reach;
 use crate::call::files::{Entry, FileView};
+use crate::call::path;
 use crate::call::word::Word;
 use crate::matcher::located::{Folder, Frame, Located};
 use crate::matcher::paths::{self, Stance};
-use crate::policy::glob::Fit;
+use crate::matcher::quick::HashMap;
+use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{self, Anchor, PathPattern};
 use crate::source::Span;
+use std::cell::OnceCell;
 
 /// So many entries are looked at in one call; what lies beyond may be anything.
-pub const MOST_ENTRIES: usize = 20_000;
+pub const MOST_ENTRIES: usize = 100_000;
 
 /// What a tool skips by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,12 +35,44 @@ pub struct Skips {
 /// The entries below a folder.
 #[derive(Debug, Default)]
 pub struct Listing {
+    /// The folder.
+    pub folder: String,
     /// Their paths, in the order of names.
     pub paths: Vec<(String, Entry)>,
     /// The links among them.
     pub links: Vec<String>,
     /// Nothing was left out for being too much or unreadable.
     pub complete: bool,
+    pub(super) names: OnceCell<Names>,
+}
+
+/// The entries of a listing by their names.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// By the last component, folded.
+    own: HashMap<String, Vec<usize>>,
+    /// The links, which may lead to any name.
+    pub links: Vec<usize>,
+}
+
+impl Names {
+    /// Visits the entries whose last component a glob may match.
+    pub fn of(&self, glob: &Glob, mut visit: impl FnMut(&[usize])) {
+        match glob.as_literal() {
+            Some(name) => visit(
+                self.own
+                    .get(&*paths::folded(name))
+                    .map_or(&[], Vec::as_slice),
+            ),
+            None => {
+                let own = self
+                    .own
+                    .iter()
+                    .filter(|(name, _)| glob.matches_text(name, true));
+                own.for_each(|(_, entries)| visit(entries));
+            }
+        }
+    }
 }
 
 impl Listing {
@@ -52,6 +87,7 @@ impl Listing {
             Some(Entry::Folder | Entry::Link) => {}
         }
         let start = folder.trim_end_matches('/').to_owned();
+        listing.folder.clone_from(&start);
         let mut ignored = if skips.ignored {
             above(view, &start, skips.hidden)
         } else if skips.docker {
@@ -110,6 +146,21 @@ impl Listing {
             }
         }
         listing
+    }
+
+    /// Its entries by their names.
+    pub fn names(&self) -> &Names {
+        self.names.get_or_init(|| {
+            let mut names = Names::default();
+            for (at, (path, entry)) in self.paths.iter().enumerate() {
+                let name = paths::folded(path::last(path)).into_owned();
+                names.own.entry(name).or_default().push(at);
+                if *entry == Entry::Link {
+                    names.links.push(at);
+                }
+            }
+            names
+        })
     }
 }
 

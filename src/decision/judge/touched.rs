@@ -6,7 +6,6 @@ use super::unresolved::{What, names_unknown};
 use super::{Covered, Judge, Matched, cover_of, stance};
 use crate::call::access::{Cover, Mode, PathAccess, Reach, Touches};
 use crate::call::files::{Entry, FileView};
-use crate::call::programs;
 use crate::call::word::{Links, Listed, Piece, Word};
 use crate::decision::below::{Listing, Skips};
 use crate::decision::{Basis, Reason, texts};
@@ -522,64 +521,13 @@ impl<'a> Judge<'a> {
             .iter()
             .map(|(path, entry)| (format!("{new}{}", rest(path)), *entry));
         let listing = Rc::new(Listing {
+            folder: new.to_owned(),
             paths: paths.collect(),
-            links: Vec::new(),
             complete: found.complete,
+            ..Listing::default()
         });
         self.listings.borrow_mut().insert(key, Rc::clone(&listing));
         Some(listing)
-    }
-
-    /// The first entry of a listing that counts and fits well enough. The listing starts at a real path, so only a link among its
-    /// entries leads elsewhere; what heeds `.gitignore` does not follow links.
-    pub(super) fn find_below(
-        &self,
-        own: &Paths,
-        listing: &Listing,
-        (start, ends, left_out): (&str, &[Cow<'_, str>], &[String]),
-        enough: Fit,
-    ) -> Option<String> {
-        let address = |it: *const ()| it as usize;
-        let looked = (
-            address(std::ptr::from_ref(own).cast()),
-            address(std::ptr::from_ref(listing).cast()),
-            format!("{start}\0{}\0\0{}", ends.join("\0"), left_out.join("\0")),
-            enough,
-        );
-        if let Some(found) = self.found.borrow().get(&looked) {
-            return found.clone();
-        }
-        let real = |folder: &Folder| Folder {
-            lexical: folder.resolved.clone(),
-            resolved: folder.resolved.clone(),
-        };
-        let plain = Frame {
-            roots: self.frame.roots.iter().map(real).collect(),
-            home: self.frame.home.as_ref().map(real),
-            view: None,
-            linked: self.frame.linked.clone(),
-        };
-        let counts = |path: &str| {
-            let end = ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let left = || left_out.iter().any(|glob| programs::fits(glob, name));
-            end && path.starts_with(start) && !left()
-        };
-        let found = listing.paths.iter().find_map(|(path, entry)| {
-            if !counts(path) {
-                return None;
-            }
-            let frame = if *entry == Entry::Link {
-                self.frame
-            } else {
-                &plain
-            };
-            let word = Word::known(path.as_str(), crate::source::Span::default());
-            let found = Located::locate(&word, None, Reach::Itself, frame);
-            (paths::fit(own, &found, Stance::Tightens) >= enough).then(|| path.clone())
-        });
-        self.found.borrow_mut().insert(looked, found.clone());
-        found
     }
 
     /// Whether an allow is anchored with `/` or `~`: it settles an ask of `workspace.outside`.
