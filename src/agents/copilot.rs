@@ -23,7 +23,7 @@ pub(super) static TERMS: Terms = Terms {
         text: r#"{"sessionId":"selftest","timestamp":1767225600000,"cwd":"FOLDER","toolName":"bash","toolArgs":"{\"command\":\"CALL\",\"description\":\"x\"}"}"#,
         calls: ["ls", "git push", "rm -rf victim"],
     }],
-    beware: "Without `--interactive` an ask is a deny. Its MCP tools keep the name that Copilot CLI gives them, `server-tool`.",
+    beware: "A hook without `--interactive` denies what acl asks. Its MCP tools keep the name that Copilot CLI gives them, `server-tool`.",
     settings: Settings {
         signs: &[
             ".copilot",

@@ -42,7 +42,7 @@ pub(super) static TERMS: Terms = Terms {
             calls: ["notes:list", "notes:send", "notes:delete"],
         },
     ],
-    beware: "Cursor lets the call go on when a hook fails: install it with `\"failClosed\": true`. It asks no hook before it \
+    beware: "Cursor lets the call go on when a hook fails, but for `\"failClosed\": true`, which `acl init` writes. It asks no hook before it \
              edits a file.",
     settings: Settings {
         signs: &[".cursor"],

@@ -25,7 +25,7 @@ pub(super) static TERMS: Terms = Terms {
         text: r#"{"session_id":"selftest","transcript_path":"/dev/null","cwd":"FOLDER","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00.000Z","tool_name":"run_shell_command","tool_input":{"command":"CALL","description":"x"}}"#,
         calls: ["ls", "git push", "rm -rf victim"],
     }],
-    beware: "Without `--interactive` an ask is a deny: where nobody is, Gemini CLI would wait for ever, or end. It runs no hook in a \
+    beware: "A hook without `--interactive` denies what acl asks: where nobody is, Gemini CLI would wait for ever, or end. It runs no hook in a \
              folder that it does not trust, and not the project's where only `--skip-trust` trusts it.",
     settings: Settings {
         signs: &[".gemini"],

@@ -180,7 +180,10 @@ pub fn grant(options: &Options) -> Answer {
             }
         };
         let (tool, rule) = match &matter {
-            Matter::Tool(name) => (Some(name.clone()), None),
+            Matter::Tool(name) => {
+                one_tool(name)?;
+                (Some(name.clone()), None)
+            }
             Matter::Rule(key) => {
                 placed(key)?;
                 (None, Some(key.clone()))
@@ -213,9 +216,28 @@ pub fn grant(options: &Options) -> Answer {
     Ok(Exit::Good)
 }
 
+/// A grant is for a tool as it is called.
+fn one_tool(name: &str) -> Result<(), Stop> {
+    match name.contains(['*', '?', '[', '{']) {
+        false => Ok(()),
+        true => Err(Stop::helped(
+            format!("`{name}` stands for many tools, and a grant is for one"),
+            "name the tool as it is called; the policy says more: `[tiers] allow = [\"mcp__server__*\"]`",
+        )),
+    }
+}
+
 /// What a name stands for under a policy; refused where a grant of it could never count.
 fn meant(matcher: &Matcher, name: &str) -> Result<Matter, Stop> {
     placed(name)?;
+    one_tool(name)?;
+    let set = name.strip_prefix("protected.");
+    if set.is_some_and(|set| matcher.protected.iter().any(|own| own.name == set)) {
+        return Err(Stop::helped(
+            format!("`{name}` is a set of protected files, and nothing lifts that"),
+            "change the policy",
+        ));
+    }
     let tool = matcher.tool_names().contains(&name);
     let rule = matcher.rules.iter().find(|own| own.key == name);
     if tool && rule.is_some() {

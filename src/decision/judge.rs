@@ -6,6 +6,7 @@
 //! `unresolved.rs` asks about what cannot be computed.
 
 mod cover;
+mod found;
 mod place;
 mod touched;
 mod unread;

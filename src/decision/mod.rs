@@ -389,14 +389,13 @@ pub fn decide(matcher: &Matcher, call: &Call, view: &FileView) -> Decision {
 /// The refusal of a tool that nobody knows.
 fn unknown_tool(matcher: &Matcher, call: &Call) -> Decision {
     let tool = &call.tool;
-    let mut text = format!("no declaration, tier or rule covers the tool `{tool}`");
+    let shown = texts::short(tool);
+    let mut text = format!("no declaration, tier or rule covers the tool `{shown}`");
     if let Some(near) = near::nearest(tool, matcher.tool_names()) {
         text.push_str(&format!("; there is `{near}`"));
     }
-    if tool
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
-    {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+    if shown.chars().all(plain) {
         text.push_str(&format!(
             "; to have it asked about: `[tiers] ask = [\"{tool}\"]` in the policy"
         ));

@@ -219,19 +219,16 @@ impl Log {
                 let arguments = serde_json::from_str(arguments)
                     .map_err(|why| format!("the arguments of a call are no JSON: {why}"))?;
                 let name = text("name").unwrap_or_default();
-                told.made
-                    .extend(self.codex_call(name, &arguments, payload)?);
+                told.made.push(self.codex_call(name, &arguments, payload)?);
             }
             Some("custom_tool_call") => {
                 let arguments = json!({"input": payload.get("input")});
                 let name = text("name").unwrap_or_default();
-                told.made
-                    .extend(self.codex_call(name, &arguments, payload)?);
+                told.made.push(self.codex_call(name, &arguments, payload)?);
             }
             Some("local_shell_call") => {
                 let action = payload.get("action").cloned().unwrap_or_default();
-                told.made
-                    .extend(self.codex_call("shell", &action, payload)?);
+                told.made.push(self.codex_call("shell", &action, payload)?);
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 if let Some(id) = text("call_id") {
@@ -247,13 +244,13 @@ impl Log {
         Ok(told)
     }
 
-    /// A call as Codex shows it to its hook; none where it shows it to none.
+    /// A call as Codex shows it to its hook.
     fn codex_call(
         &self,
         name: &str,
         arguments: &Value,
         payload: &Map<String, Value>,
-    ) -> Result<Option<Made>, String> {
+    ) -> Result<Made, String> {
         let given = |keys: &[&str]| keys.iter().find_map(|key| arguments.get(key)).cloned();
         let folder = given(&["workdir", "working_directory"]).filter(|folder| !folder.is_null());
         let (tool, input) = match name {
@@ -270,7 +267,7 @@ impl Log {
             ),
             "view_image" => ("view_image", arguments.clone()),
             name if name.starts_with("mcp__") => (name, arguments.clone()),
-            _ => return Ok(None),
+            _ => return Err(format!("Codex asks no hook about `{name}`")),
         };
         let input = json!({
             "hook_event_name": "PreToolUse",
@@ -281,7 +278,7 @@ impl Log {
             "tool_input": input,
             "tool_use_id": payload.get("call_id"),
         });
-        asked(Agent::Codex, &input).map(Some)
+        asked(Agent::Codex, &input)
     }
 
     /// The calls of a message in a chat of Gemini CLI.

@@ -33,9 +33,9 @@ pub struct Options {
     /// The agent: claude-code, codex, gemini-cli, copilot, cursor, opencode or crush (repeatable; default: those in use)
     #[arg(long, value_name = "AGENT", value_parser = super::hook::agent)]
     agent: Vec<Agent>,
-    /// The shipped policy that the new one extends
-    #[arg(long, value_name = "NAME", default_value = "recommended", value_parser = preset)]
-    preset: String,
+    /// The shipped policy that the new one extends (default: recommended)
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    preset: Option<String>,
     /// For all projects: in the home's settings, with a policy of the user
     #[arg(long)]
     user: bool,
@@ -82,7 +82,7 @@ fn add(options: &Options, place: &Place) -> Answer {
         true => place.in_use(),
         false => options.agent.clone(),
     };
-    let policy = place.policy(&options.preset)?;
+    let policy = place.policy(options.preset.as_deref())?;
     let mut changes = Vec::new();
     for agent in &agents {
         let path = place.settings(*agent);
@@ -149,6 +149,12 @@ fn add(options: &Options, place: &Place) -> Answer {
         if !terms.beware.is_empty() {
             output::remark(&format!("  {}", terms.beware));
         }
+    }
+    if installed.is_empty() {
+        output::remark(
+            "next: nothing is guarded yet; `acl init --agent NAME` has an agent ask acl",
+        );
+        return Ok(exit);
     }
     output::remark(
         "next: start the agent anew, then\n  acl explain --command 'git push -f'     what becomes of a call, and why\n  acl where                               what is in force\n  acl log                                 what was decided",
@@ -271,11 +277,14 @@ impl Place {
     fn with_hook(&self, agent: Agent, path: &Path, text: Option<&str>) -> Result<String, Stop> {
         let terms = agent.terms();
         let wrong = |why: String| {
-            Stop::told(format!(
-                "`{}` of {}: {why}; nothing was changed",
-                policies::shown(path),
-                terms.title
-            ))
+            Stop::helped(
+                format!(
+                    "`{}` of {}: {why}; nothing was changed",
+                    policies::shown(path),
+                    terms.title
+                ),
+                format!("mend it, or name the others: `--agent {}`", other(agent)),
+            )
         };
         if terms.settings.entries.is_none() {
             return match text {
@@ -306,7 +315,12 @@ impl Place {
         }
         let command = match there.as_slice() {
             [] => own,
-            [one] => one.clone(),
+            [one] => {
+                if *one != own {
+                    output::remark(&format!("{}: its hook stays `{one}`", terms.title));
+                }
+                one.clone()
+            }
             several => {
                 let several: Vec<String> = several.iter().map(|own| format!("`{own}`")).collect();
                 return Err(wrong(format!(
@@ -390,19 +404,26 @@ impl Place {
     }
 
     /// The policy, where there is none.
-    fn policy(&self, preset: &str) -> Result<Option<Change>, Stop> {
+    fn policy(&self, preset: Option<&str>) -> Result<Option<Change>, Stop> {
         let kind = match self.user {
             true => LayerKind::User,
             false => LayerKind::Project,
         };
         let found = policies::search(&self.project);
         if let Some(found) = found.iter().find(|found| found.kind == kind) {
-            output::remark(&format!("{}: left as it is", policies::shown(&found.path)));
+            let shown = policies::shown(&found.path);
+            output::remark(&format!("{shown}: left as it is"));
+            if let Some(preset) = preset {
+                output::remark(&format!(
+                    "  `--preset` is for a new policy; in this one write `extends = [\"acl:{preset}\"]`"
+                ));
+            }
             if !self.user && !trust::holds(found) {
                 output::remark("  it only tightens until you have read it and said `acl trust`");
             }
             return Ok(None);
         }
+        let preset = preset.unwrap_or("recommended");
         let about = presets::about(preset).unwrap_or_default();
         let text = include_str!("start.toml");
         let text = text.replace("PRESET", preset).replace("ABOUT", &about);
@@ -438,6 +459,14 @@ impl Place {
             }
         }
     }
+}
+
+/// An agent for the example of a command line that leaves one out.
+fn other(agent: Agent) -> &'static str {
+    let mut names = Agent::all().map(|own| own.terms().name);
+    names
+        .find(|name| *name != agent.terms().name)
+        .unwrap_or_default()
 }
 
 /// What stands behind a hook's command: agents go on where it cannot be started or is killed. Any shell reads it, fish too.

@@ -157,25 +157,43 @@ fn told(wish: &Wish, allowed: &[Glob]) -> (Vec<String>, Vec<String>, bool) {
     (rules, says, false)
 }
 
-/// The tools that edit files, allowed in a workspace only: Claude Code says that of all of them at once.
+/// What allows tools that edit files, in a workspace only: Claude Code says that of all of them at once.
 fn confined(all: &[Wish], wish: &Wish, holds: bool) -> Option<(Vec<String>, Vec<String>, bool)> {
-    let edits = |name: &str| name == "edit" || name == "write";
-    let allows = |wish: &&Wish| match &wish.said {
-        Said::Tier(name) => wish.verdict == Verdict::Allow && edits(name),
-        _ => false,
+    let names = |wish: &Wish| -> Vec<String> {
+        match &wish.said {
+            _ if wish.verdict != Verdict::Allow => Vec::new(),
+            Said::Tier(name) => vec![name.clone()],
+            Said::Tool(names) => names.clone(),
+            _ => Vec::new(),
+        }
     };
-    if !holds || !allows(&wish) {
+    let own = names(wish);
+    if !holds || !own.iter().any(|name| EDITS.contains(&name.as_str())) {
         return None;
     }
-    Some(match all.iter().filter(allows).count() {
-        2 => (vec!["Edit(/**)".to_owned()], Vec::new(), false),
-        _ => (
-            Vec::new(),
-            vec!["within the workspace Claude Code allows all tools that edit files, or none: it asks".to_owned()],
-            false,
-        ),
-    })
+    let allowed: Vec<String> = all.iter().flat_map(names).collect();
+    let mut rules = Vec::new();
+    let mut says = Vec::new();
+    for name in own {
+        if !EDITS.contains(&name.as_str()) {
+            let (own, why, _) = tier(wish.verdict, &name);
+            rules.extend(own);
+            says.extend(why);
+        } else if EDITS
+            .iter()
+            .all(|edits| allowed.iter().any(|name| name == edits))
+        {
+            rules.push("Edit(/**)".to_owned());
+        } else {
+            says.push("within the workspace Claude Code allows all tools that edit files, or none: it asks".to_owned());
+        }
+    }
+    rules.dedup();
+    Some((rules, says, false))
 }
+
+/// The tools that edit files.
+const EDITS: &[&str] = &["edit", "write"];
 
 /// The names that an allow of tools as such is for.
 fn allows(wish: &Wish) -> Vec<Glob> {
