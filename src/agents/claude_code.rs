@@ -97,11 +97,19 @@ pub(super) static TOOLS: &[Tool] = &[
 ];
 
 fn read(given: &Given<'_>) -> Result<Asked, String> {
-    given.usual(match given.text("permission_mode")? {
+    let asked = given.usual(match given.text("permission_mode")? {
         Some("plan") => Mode::Plan,
         Some("bypassPermissions") => Mode::Bypass,
         Some("dontAsk") => Mode::NonInteractive,
         _ => Mode::Interactive,
+    })?;
+    // An allow would spare the question that Claude Code asks then.
+    let input = given.map.get("tool_input");
+    let unguarded = input.and_then(|input| input.get("dangerouslyDisableSandbox"));
+    let doubt = "it is to run outside of Claude Code's sandbox".to_owned();
+    Ok(Asked {
+        doubt: unguarded.is_some_and(|own| *own != false).then_some(doubt),
+        ..asked
     })
 }
 
