@@ -60,37 +60,30 @@ pub(super) mod shared {
     const NEAR: usize = 8;
 
     pub fn serialize<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
-        written(text).serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
-        read(Deserialize::deserialize(from)?)
-    }
-
-    /// How many texts ago it was, and the text where it is new.
-    pub(super) fn written(text: &Arc<str>) -> (usize, &str) {
         let ago = TEXTS.with_borrow(|texts| {
             let mut near = texts.iter().rev().take(NEAR);
             near.position(|near| Arc::ptr_eq(near, text))
         });
         match ago {
-            Some(ago) => (ago + 1, ""),
+            Some(ago) => (ago + 1, "").serialize(to),
             None => {
                 TEXTS.with_borrow_mut(|texts| texts.push(Arc::clone(text)));
-                (0, text)
+                (0, &**text).serialize(to)
             }
         }
     }
 
-    /// The text again.
-    pub(super) fn read<E: Error>((ago, text): (usize, &str)) -> Result<Arc<str>, E> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<str>, D::Error> {
+        let (ago, text) = <(usize, &str)>::deserialize(from)?;
         TEXTS.with_borrow_mut(|texts| {
             if ago == 0 {
                 texts.push(text.into());
             }
             let found = texts.len().checked_sub(ago.max(1));
             let found = found.and_then(|at| texts.get(at));
-            found.cloned().ok_or_else(|| E::custom("no such text"))
+            found
+                .cloned()
+                .ok_or_else(|| D::Error::custom("no such text"))
         })
     }
 }
@@ -99,39 +92,54 @@ pub(super) mod shared {
 mod command {
     use super::shared;
     use crate::policy::glob::Glob;
-    use crate::policy::patterns::{CommandPattern, More, WordPattern};
+    use crate::policy::patterns::{CommandPattern, WordPattern};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::borrow::Cow;
+    use std::sync::Arc;
 
     /// Between words: no word holds it.
     const BETWEEN: char = '\0';
 
+    /// What it is kept as: its text, words that are written out, any other words, and what few have.
+    #[derive(Serialize, Deserialize)]
+    struct Kept<'k, More> {
+        #[serde(with = "shared")]
+        text: Arc<str>,
+        #[serde(borrow)]
+        plain: Cow<'k, str>,
+        globs: Option<Vec<WordPattern>>,
+        more: More,
+    }
+
     impl Serialize for CommandPattern {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
             let plain: Option<Vec<&str>> = self.words.iter().map(WordPattern::literal).collect();
-            let plain = plain.map(|words| words.join("\0"));
-            let globs = plain.is_none().then_some(&*self.words);
-            let plain = plain.as_deref().unwrap_or_default();
-            (shared::written(&self.text), plain, globs, &self.more).serialize(to)
+            let kept = Kept {
+                text: Arc::clone(&self.text),
+                globs: plain.is_none().then(|| self.words.to_vec()),
+                plain: plain
+                    .map(|words| words.join("\0"))
+                    .unwrap_or_default()
+                    .into(),
+                more: &self.more,
+            };
+            kept.serialize(to)
         }
     }
 
-    /// A text, words that are written out, any other words, and what few have.
-    type Kept<'k> = (
-        (usize, &'k str),
-        &'k str,
-        Option<Vec<WordPattern>>,
-        Option<Box<More>>,
-    );
-
     impl<'de> Deserialize<'de> for CommandPattern {
         fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            let (text, plain, globs, more) = Kept::deserialize(from)?;
+            let Kept {
+                text,
+                plain,
+                globs,
+                more,
+            } = Kept::deserialize(from)?;
             let literal = |word| WordPattern::Word(Glob::literal(word));
             let words = match globs {
                 Some(globs) => globs.into(),
                 None => plain.split(BETWEEN).map(literal).collect(),
             };
-            let text = shared::read(text)?;
             Ok(Self { text, words, more })
         }
     }
