@@ -550,7 +550,7 @@ impl Walker<'_> {
     }
 
     /// Moves as `cd` does: by names alone, or `physical`, where links lead: `cd -P link/..` is the folder above its target.
-    fn go(&self, to: Option<&str>, physical: bool, env: &mut Env) {
+    pub(super) fn go(&self, to: Option<&str>, physical: bool, env: &mut Env) {
         match physical || env.physical {
             true => env.go_by(to, &|folder, to| {
                 (self.scene.links)(&path::join(folder, to))

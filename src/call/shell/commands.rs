@@ -437,12 +437,17 @@ impl Walker<'_> {
                     env.hand_down(name, Known::Known(value.clone()));
                 }
             }
+            let mut elsewhere = outcome.folder.as_ref().map(|folder| {
+                let mut there = env.clone();
+                self.go(folder.text(), true, &mut there);
+                there
+            });
             for start in starts {
                 self.start(
                     start,
                     &found,
                     &assignments,
-                    env,
+                    elsewhere.as_mut().unwrap_or(&mut *env),
                     input,
                     level,
                     at,

@@ -153,6 +153,8 @@ pub struct Outcome {
     pub escalations: Vec<Escalation>,
     /// What it starts.
     pub starts: Vec<Starts>,
+    /// The folder that it starts it in, where that is another (`env -C`).
+    pub folder: Option<Word>,
     /// Where it starts something, it needs no cover of its own.
     pub transparent: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.

@@ -109,7 +109,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         .iter()
         .map(|entry| entry.harmless)
         .find(|list| !list.is_empty());
-    let mut judge = Judge::new(words, dir, harmless.unwrap_or(List::EMPTY));
+    let mut judge = Judge::new(words, dir.clone(), harmless.unwrap_or(List::EMPTY));
     judge.below = below;
     // `cargo +/opt/x build` takes the program itself from that folder.
     if let Some(toolchain) = words
@@ -241,6 +241,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.effects = effects.into_iter().map(|(_, effect)| effect).collect();
     out.escalations = escalations;
     out.starts = starts.into_iter().map(|(_, starts)| starts).collect();
+    out.folder = dir;
     let opaque = out.starts.iter().any(|starts| {
         matches!(
             starts,

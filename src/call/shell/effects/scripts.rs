@@ -473,10 +473,16 @@ fn tokens(program: &str, reading: Reading) -> (Vec<Token<'_>>, usize) {
             '!' if second == Some('=') => (Some(Token::Operator), 2),
             '=' => (Some(Token::Assign), 1),
             '@' => (Some(Token::Special), 1),
-            c if c.is_ascii_digit() || c == '.' => (
-                Some(Token::Value),
-                run(rest, |c| c.is_ascii_alphanumeric() || c == '.'),
-            ),
+            c if c.is_ascii_digit() || c == '.' => {
+                let len = run(rest, |c| c.is_ascii_alphanumeric() || c == '.');
+                let (number, behind) = rest.split_at(len);
+                let token = if is_number(number, behind) {
+                    Token::Value
+                } else {
+                    Token::Lost
+                };
+                (Some(token), len)
+            }
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let len = run(rest, |c| c.is_ascii_alphanumeric() || c == '_');
                 (Some(Token::Name(rest.get(..len).unwrap_or(""))), len)
@@ -487,6 +493,14 @@ fn tokens(program: &str, reading: Reading) -> (Vec<Token<'_>>, usize) {
         rest = rest.get(taken..).unwrap_or("");
     }
     (out, doubts)
+}
+
+/// Whether digits and letters are one number to every awk. `1system` is a number and a call, `0x1p3` is what it is to some.
+fn is_number(text: &str, behind: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let signed = exponent.is_empty() && behind.starts_with(['+', '-']);
+    mantissa.split('.').all(digits) && digits(exponent) && (!exponent.is_empty() || signed)
 }
 
 fn run(text: &str, of: impl Fn(char) -> bool) -> usize {
