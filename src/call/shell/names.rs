@@ -285,7 +285,7 @@ pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str>
             _ => Vec::new(),
         },
         "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
-        "rg" => asked_for(options).unwrap_or_default(),
+        "rg" => globbed(options).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -306,7 +306,7 @@ fn included(options: &[Opt]) -> Option<Vec<&str>> {
 }
 
 /// `rg -uu -g '*.rs'`: where a glob asks for names, no other is searched.
-fn asked_for(options: &[Opt]) -> Option<Vec<&str>> {
+fn globbed(options: &[Opt]) -> Option<Vec<&str>> {
     let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
     let mut ends = Vec::new();
     for option in options {
