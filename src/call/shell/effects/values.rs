@@ -12,7 +12,7 @@ mod started;
 mod variables;
 mod wanted;
 
-pub(in crate::call::shell) use consoles::shelled;
+pub(in crate::call::shell) use consoles::{named, shelled};
 pub(super) use paths::{join, outside};
 pub(super) use started::starts_as_module;
 pub(in crate::call::shell) use variables::files_of;
@@ -214,6 +214,11 @@ impl<'w> Judge<'w> {
                     true,
                 );
             }
+            // `psql -o '|rm x'`.
+            Kind::Write if word.prefix().starts_with('|') => {
+                self.escalate("runs a command that gets what it writes", naming);
+                self.script(&cut(word, 1), at, false);
+            }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
             Kind::WriteStart => {
                 let start = self.placed(word);
@@ -339,6 +344,10 @@ impl<'w> Judge<'w> {
             Kind::CodeFile => {
                 path(self, Mode::Read, Reach::Itself);
                 self.escalate(&format!("runs the code in `{}`", word.shown()), naming);
+                if word.prefix().starts_with("/dev/fd/") || word.text() == Some("/dev/stdin") {
+                    let why = "runs what another command writes";
+                    self.starts.push((at, Starts::Opaque(why.to_owned())));
+                }
             }
             Kind::Sed => self.sed(word, at),
             Kind::Awk => self.awk(word, at),
