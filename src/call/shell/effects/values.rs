@@ -154,6 +154,9 @@ impl<'w> Judge<'w> {
             Kind::WriteBelow => Some((Some(Mode::Write), true)),
             Kind::NameBelow => Some((None, true)),
             Kind::Revision if pathspecs::is_sure(word) => Some((Some(Mode::Read), false)),
+            Kind::Tracked if pathspecs::is_sure(word) || word.prefix().starts_with(['.', '/']) => {
+                Some((Some(Mode::Read), true))
+            }
             Kind::Tree if pathspecs::is_sure(word) || word.prefix().starts_with(':') => {
                 Some((Some(Mode::Write), true))
             }
@@ -293,6 +296,7 @@ impl<'w> Judge<'w> {
             }
             Kind::Volume => self.volume(word, at, naming),
             Kind::Revision => self.revision(word, at),
+            Kind::Tracked => self.tracked(word, at),
             Kind::Tree => match word.text() {
                 Some(text)
                     if text != "."

@@ -106,6 +106,22 @@ impl Judge<'_> {
         self.path(&value, at, None, Mode::Read, Reach::Itself, certain);
     }
 
+    /// What `git grep` searches: a path with all below it, or a revision, which holds what the work tree does.
+    pub(super) fn tracked(&mut self, word: &Word, at: usize) {
+        self.revision(word, at);
+        let prefix = word.prefix();
+        let reach = self.reach(true, true);
+        if !prefix.contains(':') {
+            let path = self.placed(word);
+            self.path(&path, at, None, Mode::Read, reach, false);
+        }
+        let names = prefix.starts_with("HEAD") || prefix.contains(['@', '~', '^']);
+        if word.is_unknown() || names {
+            let here = self.placed(&Word::known(".", word.span));
+            self.path(&here, at, None, Mode::Read, reach, false);
+        }
+    }
+
     /// A path as git reads it: touched so, or only named.
     pub fn pathspec(
         &mut self,
@@ -169,8 +185,10 @@ fn elsewhere(text: &str) -> bool {
 /// A word that may name a path, and what in it may: `--config=path`, `key=path`, `lcov:path`.
 pub(super) fn parts(word: &Word) -> impl Iterator<Item = Word> {
     let prefix = word.prefix();
+    let first = prefix.find('=');
     let marks = [
-        prefix.find('='),
+        first,
+        prefix.rfind('=').filter(|last| Some(*last) != first),
         prefix.find(':').filter(|_| !prefix.contains("://")),
     ];
     let after = marks
