@@ -102,14 +102,20 @@ impl Judge<'_> {
 /// Whether a word names a key of a terminal: `Enter`, `C-c`, `M-x`, `F5`.
 fn is_key(text: &str) -> bool {
     const KEYS: &[&str] = &[
-        "Enter", "Escape", "Tab", "BTab", "Space", "BSpace", "Up", "Down", "Left", "Right", "Home", "End", "PageUp",
-        "PageDown", "PgUp", "PgDn", "PPage", "NPage", "IC", "DC", "Insert", "Delete",
+        "Enter", "Escape", "Tab", "BTab", "Space", "BSpace", "Up", "Down", "Left", "Right", "Home",
+        "End", "PageUp", "PageDown", "PgUp", "PgDn", "PPage", "NPage", "IC", "DC", "Insert",
+        "Delete",
     ];
     let mut base = text;
-    while let Some(rest) = ["C-", "M-", "S-", "^"].iter().find_map(|it| base.strip_prefix(it)) {
+    while let Some(rest) = ["C-", "M-", "S-", "^"]
+        .iter()
+        .find_map(|it| base.strip_prefix(it))
+    {
         base = rest;
     }
-    let function = base.strip_prefix('F').is_some_and(|number| number.parse::<u8>().is_ok());
+    let function = base
+        .strip_prefix('F')
+        .is_some_and(|number| number.parse::<u8>().is_ok());
     KEYS.contains(&base) || function || (base.len() < text.len() && base.chars().count() == 1)
 }
 
@@ -118,7 +124,8 @@ pub(in crate::call::shell) fn named(line: &str) -> impl Iterator<Item = &str> {
     let ends = |c: char| c.is_whitespace() || "'\"(),;".contains(c);
     let line = line.trim_start();
     let first = line.split(ends).next().unwrap_or("");
-    let own = line.starts_with(['.', '\\']) || FILES.iter().any(|name| name.eq_ignore_ascii_case(first));
+    let own =
+        line.starts_with(['.', '\\']) || FILES.iter().any(|name| name.eq_ignore_ascii_case(first));
     line.split(ends)
         .filter(move |text| !text.is_empty() && (own || text.contains(['.', '/'])))
         .take(CONSOLE)
@@ -138,7 +145,10 @@ pub(in crate::call::shell) fn shelled(line: &str) -> Option<&str> {
         // What begins with a dot may be shortened.
         let short = word.strip_prefix('.').filter(|name| name.len() > 1);
         let is = |name: &&str| *name == word || short.is_some_and(|own| name.starts_with(own));
-        ["shell", "system", "pager", "\\P"].iter().any(is).then_some(rest)
+        ["shell", "system", "pager", "\\P"]
+            .iter()
+            .any(is)
+            .then_some(rest)
     };
     // `\set x `rm y``: in a command of psql's own a shell runs what stands between.
     let quoted = || line.trim_start().strip_prefix('\\')?.split('`').nth(1);
