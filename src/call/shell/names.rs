@@ -85,6 +85,9 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let program = path::last(words.first()?.text()?);
     let program = *LISTERS.iter().find(|lister| **lister == program)?;
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
+    if program == "git" && matches!(second, "log" | "rev-list") {
+        return commits(words);
+    }
     let git = ["ls-files", "diff", "show", "grep"];
     if program == "git" && !git.contains(&second) {
         return None;
@@ -172,7 +175,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
             ..Listed::default()
         },
         "fd" | "fdfind" => found(words, &outcome),
-        // What git tracks and ignores all the same is taken for what it is: an exception.
+        // What git tracks and ignores all the same is looked up in its index.
         "git" => Listed {
             by: program,
             gitignore: !has(&untracked),
@@ -218,6 +221,60 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         }
         _ => None,
     }
+}
+
+/// The commits that `git rev-list` prints, and `git log` where it is told to print nothing else.
+fn commits(words: &[Word]) -> Option<Word> {
+    let outcome = effects::outcome(words, Stdin::None);
+    if !outcome.only_reads || !outcome.escalations.is_empty() || !outcome.starts.is_empty() {
+        return None;
+    }
+    let texts: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
+    let (sub, rest) = texts.get(1..)?.split_first()?;
+    let names = |text: &str| matches!(text, "%H" | "%h" | "format:%H" | "format:%h");
+    let formats = rest.iter().filter(|text| {
+        let format = text
+            .strip_prefix("--format=")
+            .or_else(|| text.strip_prefix("--pretty="));
+        format.is_some_and(names)
+    });
+    let formats = formats.count();
+    let counts = |text: &str| {
+        let count = text.trim_start_matches('-').trim_start_matches('n');
+        text.starts_with('-')
+            && !text.starts_with("--")
+            && count.bytes().all(|b| b.is_ascii_digit())
+    };
+    let chooses = |text: &str| {
+        const WHICH: &[&str] = &[
+            "--",
+            "--all",
+            "--reverse",
+            "--no-merges",
+            "--merges",
+            "--first-parent",
+            "--since=",
+            "--until=",
+            "--after=",
+            "--before=",
+            "--author=",
+            "--grep=",
+            "--max-count=",
+            "--skip=",
+        ];
+        !text.starts_with('-')
+            || counts(text)
+            || WHICH.iter().any(|known| match known.ends_with('=') {
+                true => text.starts_with(known),
+                false => text == *known,
+            })
+    };
+    let others = rest.iter().filter(|text| chooses(text)).count();
+    let wanted = usize::from(*sub == "log");
+    (formats == wanted && formats + others == rest.len()).then(|| Word {
+        splits: true,
+        ..Word::of([Piece::Hash], Span::default())
+    })
 }
 
 /// What is known of the names that `find` or `fd` finds.
