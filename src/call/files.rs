@@ -116,6 +116,18 @@ impl FileView {
         }
     }
 
+    /// The bytes of a file of no more than 16 MiB.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        const LARGEST: u64 = 16 * 1024 * 1024;
+        match self {
+            Self::Real => {
+                let kind = std::fs::symlink_metadata(path).ok()?;
+                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read(path).ok())?
+            }
+            _ => self.text(path).map(String::into_bytes),
+        }
+    }
+
     /// The names in a folder with what they are, sorted; none where it cannot be read.
     pub fn list(&self, folder: &str) -> Option<Vec<(String, Entry)>> {
         match self {

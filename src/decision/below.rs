@@ -4,6 +4,7 @@
 //! Files that `.gitignore` names are skipped where the tool heeds them (`git add`, `rg`, formatters), and what
 //! `.dockerignore` names where an image is built.
 
+use super::tracked::Tracked;
 use crate::call::access::Reach;
 use crate::call::files::{Entry, FileView};
 use crate::call::path;
@@ -97,7 +98,8 @@ impl Listing {
         };
         // Outside of one, nobody heeds git's files.
         let repository = skips.ignored && is_in_repository(view, &start);
-        let mut todo = vec![start];
+        let mut tracked = None;
+        let mut todo = vec![start.clone()];
         while let Some(at) = todo.pop() {
             if *left == 0 {
                 listing.complete = false;
@@ -129,7 +131,12 @@ impl Listing {
                     false => None,
                 };
                 let hidden = skips.hidden && name.starts_with('.');
-                if named.unwrap_or(hidden) {
+                // Git goes on with what it tracks. Who leaves out hidden names is no git.
+                let kept = repository && !skips.hidden && named == Some(true) && {
+                    let tracked = tracked.get_or_insert_with(|| Tracked::around(view, &start));
+                    entry == Entry::File && tracked.has(&path)
+                };
+                if named.unwrap_or(hidden) && !kept {
                     continue;
                 }
                 if *left == 0 {

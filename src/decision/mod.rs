@@ -9,6 +9,7 @@ mod judge;
 pub mod record;
 mod satisfy;
 pub mod texts;
+mod tracked;
 
 use crate::call::access::{Access, Kind};
 use crate::call::accesses;

@@ -318,6 +318,8 @@ pub enum Kind {
     Volume,
     /// A revision, `REV:path`, or a path.
     Revision,
+    /// A revision, or a path below which the files are read that git tracks.
+    Tracked,
     /// A revision, or paths of the work tree that are overwritten with all below them.
     Tree,
     /// A shell script.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::dialect::Dialect;
 use super::effects;
 use super::env::{Env, Value};
+use super::names;
 use super::numbers::is_number;
 use super::parse::is_name;
 use super::script::{Input, Walker};
@@ -122,20 +123,14 @@ impl Walker<'_> {
             "read" | "mapfile" | "readarray" | "getopts" | "wait" | "vared" => {
                 self.names(name, args, env);
                 // Each line is a name below a folder, and so is the variable.
-                if let (Input::Names(word), "read") = (input, name) {
-                    let mut names = args
-                        .iter()
-                        .filter_map(Word::text)
-                        .filter(|text| !text.starts_with('-'));
-                    if let (Some(variable), None) =
-                        (names.next().filter(|text| is_name(text)), names.next())
-                    {
-                        let word = Word {
-                            splits: false,
-                            ..word.clone()
-                        };
-                        env.set(variable, Value::Known(word));
-                    }
+                if let (Input::Names(word), "read") = (input, name)
+                    && let Some(variable) = one_line(args, names::ends_with_nul(word))
+                {
+                    let word = Word {
+                        splits: false,
+                        ..word.clone()
+                    };
+                    env.set(variable, Value::Known(word));
                 }
             }
             "printf"
@@ -717,4 +712,23 @@ fn after_equals(word: &Word) -> Word {
     let text = word.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     effects::cut(word, (name.len() + 1).min(text.len()))
+}
+
+/// The only variable of a `read` that takes a whole line, or all up to a NUL: `read -r f`, `read -rd '' f`.
+fn one_line(args: &[Word], nul: bool) -> Option<&str> {
+    let mut until_nul = false;
+    let mut texts = args.iter().map(Word::text);
+    while let Some(text) = texts.next() {
+        let text = text?;
+        match text.strip_prefix('-') {
+            Some("r") => {}
+            Some("d" | "rd") if texts.next()? == Some("") => until_nul = true,
+            Some(_) => return None,
+            None => {
+                return (is_name(text) && texts.next().is_none() && until_nul == nul)
+                    .then_some(text);
+            }
+        }
+    }
+    None
 }

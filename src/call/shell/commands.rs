@@ -523,7 +523,7 @@ impl Walker<'_> {
         let mut ends = std::mem::take(&mut outcome.ends);
         let own = names::ends_of(&found, &outcome.options);
         ends.extend(own.into_iter().map(|end| end.to_owned().into()));
-        let left_out = names::left_out(&found, &outcome.options);
+        let left_out = names::left_out(&found, &roles, &outcome.options);
         self.push(
             Kind::Command(Box::new(Command {
                 words: found,

@@ -18,7 +18,7 @@ mod values;
 pub(super) use pathspecs::TOP;
 pub(super) use reading::cut;
 pub use values::asked_for;
-pub(super) use values::{files_of, shelled};
+pub(super) use values::{files_of, named, shelled};
 
 use crate::call::access::{Escalation, Mode, Opt, Reach, Role, Spelling};
 use crate::call::path;

@@ -5,7 +5,7 @@
 use super::builtins::{own_options, started_with};
 use super::commands::Level;
 use super::dialect::Dialect;
-use super::effects::{Starts, shelled};
+use super::effects::{Starts, named, shelled};
 use super::env::{Env, Value as Known};
 use super::names;
 use super::parse::is_name;
@@ -221,10 +221,23 @@ impl Walker<'_> {
             Starts::Console => {
                 if let Input::Text { text, .. } = input {
                     let mut inner = self.inner(&name, found, assignments, env, level);
-                    let scripts = text.lines().filter_map(shelled).take(CONSOLE);
-                    for script in scripts {
+                    let cover = Cover::Command { at, naming: None };
+                    for line in text.lines().take(CONSOLE) {
+                        let Some(script) = shelled(line) else {
+                            for file in named(line) {
+                                let file = Word::known(file, span);
+                                for mode in [Mode::Read, Mode::Write] {
+                                    let touches = Touches::Perhaps;
+                                    self.path(mode, &file, Reach::Itself, cover, touches, env);
+                                }
+                            }
+                            continue;
+                        };
                         let script = Word::known(script.trim(), span);
                         self.code(&script, "its console", &name, &mut inner, env, input, level);
+                    }
+                    if text.lines().nth(CONSOLE).is_some() {
+                        self.opaque("its console gets more lines than are followed", span);
                     }
                 }
             }

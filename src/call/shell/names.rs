@@ -85,6 +85,9 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let program = path::last(words.first()?.text()?);
     let program = *LISTERS.iter().find(|lister| **lister == program)?;
     let second = words.get(1).and_then(Word::text).unwrap_or_default();
+    if program == "git" && matches!(second, "log" | "rev-list") {
+        return commits(words);
+    }
     let git = ["ls-files", "diff", "show", "grep"];
     if program == "git" && !git.contains(&second) {
         return None;
@@ -150,9 +153,8 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     if !prints {
         return None;
     }
-    let hidden = ["-.", "-H", "--hidden", "-u", "--unrestricted"];
+    let hidden = ["-.", "--hidden", "-u", "--unrestricted"];
     let ignored = [
-        "-I",
         "-u",
         "--unrestricted",
         "--no-ignore",
@@ -162,18 +164,18 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let untracked = ["-o", "--others", "-i", "--ignored", "--no-index"];
     let follows = outcome.follows;
     let names = match program {
-        "rg" | "fd" | "fdfind" => Listed {
-            by: if program == "rg" { "rg" } else { "fd" },
+        "rg" => Listed {
+            by: "rg",
             shown: !has(&hidden),
             gitignore: !has(&ignored),
-            links: match program {
-                _ if follows => Links::Followed,
-                "rg" => Links::None,
-                _ => Links::Themselves,
+            links: match follows {
+                true => Links::Followed,
+                false => Links::None,
             },
             ..Listed::default()
         },
-        // What git tracks and ignores all the same is taken for what it is: an exception.
+        "fd" | "fdfind" => found(words, &outcome),
+        // What git tracks and ignores all the same is looked up in its index.
         "git" => Listed {
             by: program,
             gitignore: !has(&untracked),
@@ -221,12 +223,90 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     }
 }
 
-/// What is known of the names that `find` finds.
+/// The commits that `git rev-list` prints, and `git log` where it is told to print nothing else.
+fn commits(words: &[Word]) -> Option<Word> {
+    let outcome = effects::outcome(words, Stdin::None);
+    if !outcome.only_reads || !outcome.escalations.is_empty() || !outcome.starts.is_empty() {
+        return None;
+    }
+    let texts: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
+    let (sub, rest) = texts.get(1..)?.split_first()?;
+    let names = |text: &str| matches!(text, "%H" | "%h" | "format:%H" | "format:%h");
+    let formats = rest.iter().filter(|text| {
+        let format = text
+            .strip_prefix("--format=")
+            .or_else(|| text.strip_prefix("--pretty="));
+        format.is_some_and(names)
+    });
+    let formats = formats.count();
+    let counts = |text: &str| {
+        let count = text.trim_start_matches('-').trim_start_matches('n');
+        text.starts_with('-')
+            && !text.starts_with("--")
+            && count.bytes().all(|b| b.is_ascii_digit())
+    };
+    let chooses = |text: &str| {
+        const WHICH: &[&str] = &[
+            "--",
+            "--all",
+            "--reverse",
+            "--no-merges",
+            "--merges",
+            "--first-parent",
+            "--since=",
+            "--until=",
+            "--after=",
+            "--before=",
+            "--author=",
+            "--grep=",
+            "--max-count=",
+            "--skip=",
+        ];
+        !text.starts_with('-')
+            || counts(text)
+            || WHICH.iter().any(|known| match known.ends_with('=') {
+                true => text.starts_with(known),
+                false => text == *known,
+            })
+    };
+    let others = rest.iter().filter(|text| chooses(text)).count();
+    let wanted = usize::from(*sub == "log");
+    (formats == wanted && formats + others == rest.len()).then(|| Word {
+        splits: true,
+        ..Word::of([Piece::Hash], Span::default())
+    })
+}
+
+/// What is known of the names that `find` or `fd` finds.
 fn found(words: &[Word], outcome: &effects::Outcome) -> Listed {
     let has = |name: &str| {
         let mut names = outcome.options.iter().flat_map(|option| &option.names);
         names.any(|own| own == name)
     };
+    let program = words.first().and_then(Word::text).map(path::last);
+    if matches!(program, Some("fd" | "fdfind")) {
+        let hidden = ["-H", "--hidden", "-u", "--unrestricted"];
+        let ignored = [
+            "-I",
+            "-u",
+            "--unrestricted",
+            "--no-ignore",
+            "--no-ignore-vcs",
+            "--no-ignore-parent",
+        ];
+        let sure = outcome.options.iter().all(|option| option.sure);
+        return Listed {
+            by: "fd",
+            shown: sure && !hidden.iter().any(|name| has(name)),
+            gitignore: sure && !ignored.iter().any(|name| has(name)),
+            links: match outcome.follows {
+                true => Links::Followed,
+                false => Links::Themselves,
+            },
+            nul: has("-0") || has("--print0"),
+            ..Listed::default()
+        };
+    }
     let mut types = words
         .windows(2)
         .filter(|pair| pair.first().and_then(Word::text) == Some("-type"))
@@ -234,6 +314,7 @@ fn found(words: &[Word], outcome: &effects::Outcome) -> Listed {
     let typed = types.next().is_some_and(|kind| !kind.contains('l')) && types.next().is_none();
     Listed {
         by: "find",
+        shown: plainly(words) && leaves_out_hidden(words, outcome),
         links: match () {
             () if outcome.follows => Links::Followed,
             () if typed && plainly(words) => Links::None,
@@ -242,6 +323,46 @@ fn found(words: &[Word], outcome: &effects::Outcome) -> Listed {
         nul: has("-print0"),
         ..Listed::default()
     }
+}
+
+/// `find . -not -path '*/.*'` before anything is done with a name: none has a part with a leading dot.
+fn leaves_out_hidden(words: &[Word], outcome: &effects::Outcome) -> bool {
+    // `-name !` asks for a name.
+    let value_of = |at: usize| {
+        let mut options = outcome.options.iter();
+        options.any(|option| option.at + 1 == at && option.value.is_some())
+    };
+    let is_not = |at: usize| {
+        let text = words.get(at).and_then(Word::text);
+        matches!(text, Some("!" | "-not")) && !value_of(at)
+    };
+    // What it is given by name it finds in any case.
+    let shown = |effect: &effects::Effect| {
+        let hidden = |part: &str| part.starts_with('.') && !matches!(part, "." | "..");
+        let text = effect.value.text();
+        text.is_some_and(|text| !text.split('/').any(hidden))
+    };
+    if !outcome.effects.iter().all(shown) {
+        return false;
+    }
+    let acts = |option: &Opt| {
+        let acts = ["-exec", "-ok", "-print", "-delete", "-f", "-ls"];
+        option
+            .names
+            .iter()
+            .any(|name| acts.iter().any(|act| name.starts_with(act)))
+    };
+    let mut before = outcome.options.iter().take_while(|option| !acts(option));
+    before.any(|option| {
+        let path = option
+            .names
+            .iter()
+            .any(|name| matches!(name.as_ref(), "-path" | "-wholename"));
+        let value = option.value.as_ref().and_then(Word::text);
+        let last = option.at.checked_sub(1);
+        path && matches!(value, Some("*/.*" | "*/\\.*"))
+            && last.is_some_and(|at| is_not(at) && !at.checked_sub(1).is_some_and(is_not))
+    })
 }
 
 /// The names that a command finds and hands to what it starts itself (`find DIR -exec`).
@@ -285,7 +406,7 @@ pub(super) fn ends_of<'c>(words: &'c [Word], options: &'c [Opt]) -> Vec<&'c str>
             _ => Vec::new(),
         },
         "grep" | "egrep" | "fgrep" | "rgrep" => included(options).unwrap_or_default(),
-        "rg" => asked_for(options).unwrap_or_default(),
+        "rg" => globbed(options).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -306,7 +427,7 @@ fn included(options: &[Opt]) -> Option<Vec<&str>> {
 }
 
 /// `rg -uu -g '*.rs'`: where a glob asks for names, no other is searched.
-fn asked_for(options: &[Opt]) -> Option<Vec<&str>> {
+fn globbed(options: &[Opt]) -> Option<Vec<&str>> {
     let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
     let mut ends = Vec::new();
     for option in options {
@@ -324,12 +445,29 @@ fn asked_for(options: &[Opt]) -> Option<Vec<&str>> {
     Some(ends)
 }
 
-/// `grep -r --exclude='.env*'`: globs of names that are left out. An `--include` may let them in again.
-pub(super) fn left_out(words: &[Word], options: &[Opt]) -> Vec<String> {
+/// `grep -r --exclude='.env*'`, `tar --exclude=.env`: globs of names that are left out. An `--include` may let them in
+/// again.
+pub(super) fn left_out(words: &[Word], roles: &[Role], options: &[Opt]) -> Vec<String> {
     let called = |option: &Opt, name: &str| option.names.iter().any(|own| own == name);
     let program = words.first().and_then(Word::text).unwrap_or_default();
-    let greps = matches!(path::last(program), "grep" | "egrep" | "fgrep");
-    if !greps || options.iter().any(|option| called(option, "--include")) {
+    // What stands behind the first name `tar` does not heed.
+    let end = match path::last(program) {
+        "grep" | "egrep" | "fgrep" => usize::MAX,
+        "tar" | "gtar" => {
+            let first = roles.iter().position(|role| *role == Role::Operand);
+            first.unwrap_or(usize::MAX)
+        }
+        _ => return Vec::new(),
+    };
+    let others = [
+        "--include",
+        "--anchored",
+        "--no-wildcards",
+        "--no-anchored",
+        "--wildcards",
+    ];
+    let changes = |option: &Opt| !option.sure || others.iter().any(|name| called(option, name));
+    if options.iter().any(changes) {
         return Vec::new();
     }
     // One star at an end, and letters: read alike by all.
@@ -341,7 +479,7 @@ pub(super) fn left_out(words: &[Word], options: &[Opt]) -> Vec<String> {
     };
     let excludes = options
         .iter()
-        .filter(|option| option.sure && called(option, "--exclude"));
+        .filter(|option| called(option, "--exclude") && option.at < end);
     let globs = excludes.filter_map(|option| option.value.as_ref()?.text().filter(plain));
     globs.map(str::to_owned).collect()
 }

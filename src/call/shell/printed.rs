@@ -24,6 +24,7 @@ pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
             hash()
         }
         ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
+        ["date", format] | ["date", "-u", format] => date(format),
         ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),
         ["mktemp", template] | ["mktemp", "-d", template] => scratch(template, env),
         _ => None,
@@ -39,4 +40,32 @@ fn hash() -> Option<Word> {
 fn scratch(template: &str, env: &Env) -> Option<Word> {
     let known = template.starts_with('/') && template.ends_with("XXX") && !env.touched("TMPDIR");
     known.then(|| Word::known(template, Span::default()))
+}
+
+/// What `date` prints, where nothing but numbers and letters is asked of it: `+%F`, `+%Y-%m-%d_%H%M`.
+fn date(format: &str) -> Option<Word> {
+    let mut pieces = Vec::new();
+    let mut letters = format.strip_prefix('+')?.chars();
+    while let Some(letter) = letters.next() {
+        let shape = match letter {
+            '%' => match letters.next()? {
+                'F' => "0-0-0",
+                'T' => "0:0:0",
+                'R' => "0:0",
+                'Y' | 'm' | 'd' | 'H' | 'M' | 'S' | 's' | 'j' | 'y' | 'N' | 'V' | 'u' => "0",
+                _ => return None,
+            },
+            '-' | '_' | '.' | ':' | 'T' | 'Z' => {
+                pieces.push(Piece::Text(letter.to_string()));
+                continue;
+            }
+            _ => return None,
+        };
+        let piece = |letter| match letter {
+            '0' => Piece::Digits,
+            other => Piece::Text(other.to_string()),
+        };
+        pieces.extend(shape.chars().map(piece));
+    }
+    (!pieces.is_empty()).then(|| Word::of(pieces, Span::default()))
 }

@@ -6,11 +6,12 @@
 use super::touched::reads_all;
 use super::{Judge, stance};
 use crate::call::access::{Mode, PathAccess, Reach, Touches};
-use crate::call::word::Piece;
+use crate::call::files::FileView;
+use crate::call::word::{Piece, Word};
 use crate::matcher::located::Located;
 use crate::matcher::paths::{self, Stance};
 use crate::policy::glob::Fit;
-use crate::policy::rule::Judges;
+use crate::policy::rule::{Judges, Paths};
 use std::rc::Rc;
 
 /// A path, and how what the policy says of paths fits it.
@@ -114,14 +115,44 @@ impl<'a> Judge<'a> {
                 {
                     Fit::Must
                 }
-                (Stance::Tightens, fit) => self
-                    .below(own, path, located)
-                    .map_or(fit, |(below, _)| fit.max(below)),
+                (Stance::Tightens, fit) => {
+                    self.below(own, path, located).map_or(fit, |(below, _)| {
+                        let question = || self.brings_along(own, path, located);
+                        fit.max(match below {
+                            Fit::Must if question() => Fit::MayPattern,
+                            below => below,
+                        })
+                    })
+                }
             };
             if fit != Fit::No {
                 all.push((rule, fit));
             }
         }
         all
+    }
+
+    /// `cp -r . ../backup`: what the same rule names in the folder that is copied comes along to a new one, where it is
+    /// nobody's settings yet. That is a question, wherever it lies outside the workspace and in no hidden folder.
+    fn brings_along(&self, own: &Paths, path: &PathAccess, located: &Located) -> bool {
+        let real = located.real();
+        let new = |view: &FileView| view.sees() && view.entry(real).is_none();
+        let Some(folder) = path.like.as_ref() else {
+            return false;
+        };
+        if located.inside() != Some(false)
+            || real.contains("/.")
+            || !self.frame.view.is_some_and(new)
+        {
+            return false;
+        }
+        let source = PathAccess {
+            path: Word::known(folder.as_str(), path.path.span),
+            like: None,
+            ..path.clone()
+        };
+        let there = Located::of(&source, self.frame);
+        let found = self.below(own, &source, &there);
+        found.is_some_and(|(fit, found)| fit == Fit::Must && found.is_some())
     }
 }

@@ -514,8 +514,9 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
         } else if let Some((kind, option)) = replaced {
             (slot, naming) = (kind, option);
         }
-        if *at > dashes && slot.kind == Kind::Revision && judge.pathspecs {
-            judge.pathspec(word, *at, None, Some(Mode::Read), false);
+        let below = slot.kind == Kind::Tracked;
+        if *at > dashes && (below || slot.kind == Kind::Revision) && judge.pathspecs {
+            judge.pathspec(word, *at, None, Some(Mode::Read), below);
             paths += 1;
             continue;
         }

@@ -515,6 +515,9 @@ impl Reader<'_> {
             (spec, _) => spec,
         };
         let Some(spec) = spec else {
+            // `msbuild -pp:FILE`.
+            let colon = || prefix.find(':').map(|at| cut(word, at + 1));
+            let value = value.or_else(|| colon().filter(|_| single));
             return self.unlisted(name.to_owned(), value, at, true);
         };
         let value = tail.map(|tail| Value {
