@@ -668,12 +668,12 @@ impl<'w> Judge<'w> {
         if !own && rest.is_empty() {
             return self.script(word, at, whole);
         }
-        let env = own.then(|| Piece::Text("env ".to_owned()));
+        let env = own.then(|| Piece::Text("env ".into()));
         let mut pieces: Vec<Piece> = env.into_iter().chain(word.pieces.iter().cloned()).collect();
         for word in rest {
-            pieces.push(Piece::Text(" ".to_owned()));
+            pieces.push(Piece::Text(" ".into()));
             match word.text() {
-                Some(text) => pieces.push(Piece::Text(shell::quoted(&[text]))),
+                Some(text) => pieces.push(Piece::Text(shell::quoted(&[text]).into())),
                 None => pieces.extend(word.pieces.iter().cloned()),
             }
         }
@@ -1268,7 +1268,7 @@ fn ends(glob: &str) -> Vec<String> {
 /// The files below a folder that a search reads for a glob without a slash: one name, or all that end so.
 pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
     let own = || folder.pieces.iter().cloned();
-    let slash = || Piece::Text("/".to_owned());
+    let slash = || Piece::Text("/".into());
     let wild = |text: &str| text.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let below = |all: bool| {
         Piece::Below(Listed {
@@ -1279,7 +1279,7 @@ pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
         })
     };
     if !wild(glob) && !glob.is_empty() {
-        let name = Piece::Text(format!("/{glob}"));
+        let name = Piece::Text(format!("/{glob}").into());
         let here = Word::of(own().chain([name.clone()]), folder.span);
         return vec![
             here,
@@ -1296,7 +1296,7 @@ pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
         );
     let named = |end: String| {
         Word::of(
-            own().chain([slash(), below(all), Piece::Text(end)]),
+            own().chain([slash(), below(all), Piece::Text(end.into())]),
             folder.span,
         )
     };
@@ -1468,19 +1468,11 @@ pub(super) fn join(dir: &Word, word: &Word) -> Word {
     if path::is_too_long(dir) {
         return path::too_long(word);
     }
-    let mut pieces = dir.pieces.clone();
-    let mut push = |piece: Piece| match (pieces.last_mut(), piece) {
-        (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-        (_, piece) => pieces.push(piece),
-    };
-    push(Piece::Text("/".to_owned()));
-    for piece in &word.pieces {
-        push(piece.clone());
-    }
+    let slash = Piece::Text("/".into());
+    let pieces = dir.pieces.iter().chain([&slash]).chain(&word.pieces);
     Word {
-        pieces,
-        span: word.span,
         splits: dir.splits || word.splits,
+        ..Word::of(pieces.cloned(), word.span)
     }
 }
 
@@ -1496,7 +1488,7 @@ fn before_colon(word: &Word) -> Word {
             Piece::Text(text) if text.contains(':') => {
                 let start = text.split(':').next().unwrap_or("");
                 if !start.is_empty() {
-                    out.pieces.push(Piece::Text(start.to_owned()));
+                    out.pieces.push(Piece::Text(start.into()));
                 }
                 break;
             }
