@@ -14,6 +14,7 @@ use super::syntax::{
 };
 use super::{Scene, names, numbers, words};
 use crate::call::access::{Access, Kind, Mode, Opaque, Via};
+use crate::call::path;
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -138,6 +139,8 @@ pub(super) struct Walker<'s> {
     pub told: Vec<String>,
     /// A builtin has read what it is fed into a variable.
     pub reads: bool,
+    /// The first access that writes a file called `HEAD`.
+    pub headed: Option<usize>,
     /// Where the line has moved something.
     pub moved: BTreeSet<String>,
     /// What the line has put where.
@@ -190,6 +193,7 @@ impl<'s> Walker<'s> {
             traps: Vec::new(),
             told: Vec::new(),
             reads: false,
+            headed: None,
             moved: BTreeSet::new(),
             placed: Placed::default(),
             substituted: 0,
@@ -217,6 +221,12 @@ impl<'s> Walker<'s> {
     }
 
     pub fn push(&mut self, kind: Kind, span: Span) -> usize {
+        if let Kind::Path(path) = &kind {
+            let name = path::last(path.path.text().unwrap_or_default());
+            if path.mode == Mode::Write && name == "HEAD" {
+                self.headed.get_or_insert(self.out.len());
+            }
+        }
         self.out.push(Access {
             kind,
             span: Some(span),
@@ -891,6 +901,7 @@ impl<'s> Walker<'s> {
             }
             // The first round saw values that a later one does not have: once more, without them.
             self.out.truncate(mark);
+            self.headed = self.headed.filter(|at| *at < mark);
             self.told_again();
             start = joined;
             attempt += 1;
