@@ -6,7 +6,10 @@
 use super::word::Word;
 use crate::source::Span;
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// One thing that a call does.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +19,34 @@ pub struct Access {
     /// The bytes of the command line it came from; none for a tool's own arguments.
     pub span: Option<Span>,
     /// How we got there, outermost first: `sudo`, `bash -c`, `$(…)`, `loop body` ….
-    pub via: Vec<String>,
+    pub via: Via,
+}
+
+/// The way to an access: one list for all that were reached by it, and none where it is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Via(Option<Arc<Vec<SmolStr>>>);
+
+impl Via {
+    /// One step further.
+    pub fn push(&mut self, step: impl Into<SmolStr>) {
+        Arc::make_mut(self.0.get_or_insert_default()).push(step.into());
+    }
+
+    /// One step back.
+    pub fn pop(&mut self) {
+        self.0 = self.0.take().filter(|steps| steps.len() > 1);
+        if let Some(steps) = &mut self.0 {
+            Arc::make_mut(steps).pop();
+        }
+    }
+}
+
+impl Deref for Via {
+    type Target = [SmolStr];
+
+    fn deref(&self) -> &[SmolStr] {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Access {
@@ -25,7 +55,7 @@ impl Access {
         Self {
             kind: Kind::Tool,
             span: None,
-            via: Vec::new(),
+            via: Via(None),
         }
     }
 }
@@ -88,7 +118,7 @@ pub struct Command {
     /// Everything it does is reading (or nothing at all): what `only = "read"` asks.
     pub only_reads: bool,
     /// The folder it runs in, absolute; none where it cannot be computed.
-    pub cwd: Option<String>,
+    pub cwd: Option<SmolStr>,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
@@ -214,7 +244,7 @@ pub struct PathAccess {
     /// The path as given.
     pub path: Word,
     /// The folder that a relative path starts from; none where it cannot be computed.
-    pub cwd: Option<String>,
+    pub cwd: Option<SmolStr>,
     /// How far it goes.
     pub reach: Reach,
     /// What covers it, where no path rule does.

@@ -2,13 +2,14 @@
 //!
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
-use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches};
+use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches, Via};
 use super::files::{FileView, MOST_LISTED};
 use super::tools::{Argument, Holds, ToolDecl};
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
 use crate::source::Span;
 use serde_json::{Map, Value};
+use smol_str::SmolStr;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -85,7 +86,7 @@ pub fn taken(
         taken.accesses.push(Access {
             kind: Kind::Tool,
             span: None,
-            via: Vec::new(),
+            via: Via::default(),
         });
     }
     Ok(taken)
@@ -170,7 +171,7 @@ fn argument_accesses(
                 written: true,
             })),
             span: None,
-            via: Vec::new(),
+            via: Via::default(),
         }),
         (Holds::Patch, Given::Text(text)) => {
             let files = patched(text)
@@ -265,7 +266,7 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
             kind: Kind::Path(Box::new(PathAccess {
                 mode,
                 path: word,
-                cwd: call.cwd.clone(),
+                cwd: call.cwd.as_deref().map(SmolStr::new),
                 reach: if recursive {
                     Reach::Below { hidden: true }
                 } else {
@@ -276,7 +277,7 @@ fn paths(call: &Call, text: &str, mode: Mode, recursive: bool, view: &FileView, 
                 like: None,
             })),
             span: None,
-            via: Vec::new(),
+            via: Via::default(),
         });
     };
     let literal = Word::known(text, Span::default());
@@ -339,7 +340,7 @@ fn search(call: &Call, text: &str, globs: &[String], view: &FileView, taken: &mu
                 taken.accesses.push(Access {
                     kind: Kind::Path(Box::new(path)),
                     span: None,
-                    via: Vec::new(),
+                    via: Via::default(),
                 });
             }
         }
@@ -374,7 +375,7 @@ fn same_elsewhere(text: &str) -> Option<String> {
 /// The path with `~` and variables expanded, where it has any.
 fn expanded(call: &Call, text: &str) -> Option<Word> {
     let home = || match &call.home {
-        Some(home) => Piece::Text(home.clone()),
+        Some(home) => Piece::Text(home.into()),
         None => Piece::Unknown("the home folder".into()),
     };
     let mut pieces = Vec::new();
@@ -384,7 +385,7 @@ fn expanded(call: &Call, text: &str) -> Option<Word> {
         pieces.push(if user.is_empty() {
             home()
         } else {
-            Piece::Unknown(format!("~{user}"))
+            Piece::Unknown(format!("~{user}").into())
         });
         rest = below;
     }
@@ -404,13 +405,15 @@ fn expanded(call: &Call, text: &str) -> Option<Word> {
             }
         };
         if !before.is_empty() {
-            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(Piece::Text(before.into()));
         }
         pieces.push(match name {
             "HOME" => home(),
-            "PWD" if call.cwd.is_some() => Piece::Text(call.cwd.clone().unwrap_or_default()),
+            "PWD" if call.cwd.is_some() => {
+                Piece::Text(call.cwd.as_deref().unwrap_or_default().into())
+            }
             "" => Piece::Text("$".into()),
-            _ => Piece::Unknown(from.get(..length).unwrap_or(from).to_owned()),
+            _ => Piece::Unknown(from.get(..length).unwrap_or(from).into()),
         });
         rest = from.get(length..).unwrap_or_default();
     }
@@ -418,7 +421,7 @@ fn expanded(call: &Call, text: &str) -> Option<Word> {
         return None;
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.push(Piece::Text(rest.into()));
     }
     Some(Word::of(pieces, Span::default()))
 }

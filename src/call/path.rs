@@ -2,6 +2,7 @@
 
 use super::few::Few;
 use super::word::{Piece, Word};
+use smol_str::format_smolstr;
 
 /// The longest path that Linux takes, in bytes (`limits.h`).
 const PATH_MAX: usize = 4096;
@@ -104,22 +105,15 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
     let mut pieces = match folder {
         Some(folder) => {
             let folder = folder.trim_end_matches('/');
-            let mut start = String::with_capacity(folder.len() + 1 + word.prefix().len());
-            start.push_str(folder);
-            start.push('/');
-            Few::One(Piece::Text(start))
+            Few::One(Piece::Text(format_smolstr!("{folder}/{}", word.prefix())))
         }
         None => Few::List(vec![
             Piece::Unknown("the working directory".into()),
-            Piece::Text("/".into()),
+            Piece::Text(format_smolstr!("/{}", word.prefix())),
         ]),
     };
-    for piece in &word.pieces {
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(text),
-            _ => pieces.push(piece.clone()),
-        }
-    }
+    let text = matches!(word.pieces.first(), Some(Piece::Text(_)));
+    pieces.extend(word.pieces.iter().skip(usize::from(text)).cloned());
     Word {
         pieces,
         span: word.span,
@@ -162,7 +156,7 @@ pub fn components(word: &Word) -> Vec<Word> {
                         };
                         out.push(std::mem::replace(&mut last, next));
                     }
-                    last.pieces.add(Piece::Text(part.to_owned()));
+                    last.pieces.add(Piece::Text(part.into()));
                 }
             }
             piece => last.pieces.push(piece.clone()),

@@ -5,18 +5,19 @@
 
 use super::few::Few;
 use crate::source::Span;
+use smol_str::{SmolStr, format_smolstr};
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// Constant text, quotes removed.
-    Text(String),
+    Text(SmolStr),
     /// A shell `*`: any characters but `/`.
     Star,
     /// A shell `?`: one character but `/`.
     One,
     /// A shell `[…]`, as written.
-    Class(String),
+    Class(SmolStr),
     /// `$$`, `$UID`, `$?` …: one or more digits.
     Digits,
     /// What arithmetic comes to: digits, a minus before them perhaps.
@@ -26,7 +27,7 @@ pub enum Piece {
     /// Some path below what stands before it, without `..`: a name that `find DIR` or `git ls-files` prints.
     Below(Listed),
     /// What cannot be computed: any text at all. Holds its spelling (`$DIR`, `$(date)`).
-    Unknown(String),
+    Unknown(SmolStr),
 }
 
 /// A name that a program prints for others, and what is known of such names.
@@ -67,8 +68,62 @@ impl Few<Piece> {
     pub fn add(&mut self, piece: Piece) {
         match (self.last_mut(), piece) {
             (_, Piece::Text(text)) if text.is_empty() => {}
-            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (Some(Piece::Text(before)), Piece::Text(text)) => {
+                *before = format_smolstr!("{before}{text}");
+            }
             (_, piece) => self.push(piece),
+        }
+    }
+}
+
+/// Pieces that are put together: adjacent texts are one, each copied once however many they are.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    done: Few<Piece>,
+    text: String,
+}
+
+impl Pieces {
+    /// Adds one at the end.
+    pub fn add(&mut self, piece: Piece) {
+        match piece {
+            Piece::Text(text) => self.text(&text),
+            piece => self.push(piece),
+        }
+    }
+
+    /// Adds a text.
+    pub fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds what is no text.
+    pub fn push(&mut self, piece: Piece) {
+        self.settle();
+        self.done.push(piece);
+    }
+
+    /// The last of them.
+    pub fn last(&mut self) -> Option<&Piece> {
+        self.settle();
+        self.done.last()
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.done.len() + usize::from(!self.text.is_empty())
+    }
+
+    /// All of them; none are left.
+    pub fn finish(&mut self) -> Few<Piece> {
+        self.settle();
+        std::mem::take(&mut self.done)
+    }
+
+    fn settle(&mut self) {
+        if !self.text.is_empty() {
+            self.done.push(Piece::Text(SmolStr::new(&self.text)));
+            self.text.clear();
         }
     }
 }
@@ -86,7 +141,7 @@ pub struct Word {
 
 impl Word {
     /// A constant.
-    pub fn known(text: impl Into<String>, span: Span) -> Self {
+    pub fn known(text: impl Into<SmolStr>, span: Span) -> Self {
         let text = text.into();
         let pieces = match text.is_empty() {
             true => Few::default(),
@@ -101,8 +156,9 @@ impl Word {
 
     /// A word of these parts; adjacent texts are merged, empty ones dropped.
     pub fn of(parts: impl IntoIterator<Item = Piece>, span: Span) -> Self {
-        let mut pieces = Few::default();
+        let mut pieces = Pieces::default();
         parts.into_iter().for_each(|part| pieces.add(part));
+        let pieces = pieces.finish();
         Self {
             pieces,
             span,
@@ -111,7 +167,7 @@ impl Word {
     }
 
     /// Something that cannot be computed, shown as `spelling`.
-    pub fn unknown(spelling: impl Into<String>, span: Span, splits: bool) -> Self {
+    pub fn unknown(spelling: impl Into<SmolStr>, span: Span, splits: bool) -> Self {
         Self {
             pieces: Few::One(Piece::Unknown(spelling.into())),
             span,
@@ -125,6 +181,14 @@ impl Word {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
+        }
+    }
+
+    /// The same, to be kept.
+    pub fn shared_text(&self) -> Option<SmolStr> {
+        match &*self.pieces {
+            [Piece::Text(text)] => Some(text.clone()),
+            _ => self.text().map(SmolStr::new),
         }
     }
 

@@ -131,7 +131,7 @@ pub fn rules(decision: &Decision, matcher: &Matcher) -> BTreeSet<String> {
     let mut keys: BTreeSet<String> = reasons.map(|reason| reason.key.clone()).collect();
     keys.extend(decision.decided_by.iter().map(|by| by.rule.clone()));
     for judged in &decision.judged {
-        keys.extend(judged.because.iter().map(|(key, _)| key.clone()));
+        keys.extend(judged.because.iter().map(|(key, _)| key.to_string()));
         if let Covered::Rule(rule) = judged.covered {
             keys.extend(matcher.rules.get(rule).map(|own| own.key.clone()));
         }

@@ -19,6 +19,7 @@ use super::texts::{self, subject};
 use super::{Basis, DecidedBy, Decision, Reason};
 use crate::call::Call;
 use crate::call::access::{Access, Cover, Kind, Mode, PathAccess, Touches};
+use crate::call::few::Few;
 use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Frame;
@@ -28,6 +29,7 @@ use crate::policy::Resolution;
 use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
+use smol_str::{SmolStr, format_smolstr};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -46,7 +48,7 @@ pub struct Judged {
     /// What it rests on where it passes.
     pub covered: Covered,
     /// The reasons that it has, its own or shared with an earlier access: key and action.
-    pub because: Vec<(String, Verdict)>,
+    pub because: Few<(SmolStr, Verdict)>,
     /// For a path: where it lies, absolute, links followed; none where that cannot be computed.
     pub real: Option<String>,
 }
@@ -92,7 +94,7 @@ pub struct Judge<'a> {
     /// For each command level: the rules that cover it, with the words they name.
     cover: Vec<Vec<(usize, Fitted)>>,
     /// The reasons of the access that is being judged.
-    because: Vec<(String, Verdict)>,
+    because: Few<(SmolStr, Verdict)>,
     /// Where the path that is being judged lies.
     real: Option<String>,
     /// Words that cannot be computed and may matter.
@@ -137,7 +139,7 @@ impl<'a> Judge<'a> {
             missing_facts: Vec::new(),
             tier_rule: None,
             cover: vec![Vec::new(); accesses.len()],
-            because: Vec::new(),
+            because: Few::default(),
             real: None,
             unresolved: Unresolved::default(),
             written: written(accesses),
@@ -169,7 +171,7 @@ impl<'a> Judge<'a> {
                     && self.matcher.resolution(own.layer) == Resolution::Strictest
             }) && self.lifts_tier(*rule)
         });
-        let tier = format!("tool:{}", self.call.tool);
+        let tier = format_smolstr!("tool:{}", self.call.tool);
         // What covers a command must be known before the paths it touches are judged.
         let mut command_matches: Vec<Vec<Matched>> = vec![Vec::new(); self.accesses.len()];
         for (at, access) in self.accesses.iter().enumerate() {
@@ -181,7 +183,7 @@ impl<'a> Judge<'a> {
             }
         }
         for (at, access) in self.accesses.iter().enumerate() {
-            self.because.clear();
+            self.because = Few::default();
             let (mut matched, covered) = match &access.kind {
                 Kind::Command(_) => {
                     let own = command_matches
@@ -462,7 +464,7 @@ impl<'a> Judge<'a> {
         let Some(compiled) = self.rule(rule) else {
             return;
         };
-        self.because.push((compiled.key.clone(), action));
+        self.because.push((compiled.key.as_str().into(), action));
         if self
             .reasons
             .iter()

@@ -136,6 +136,10 @@ pub fn subject(access: &Access, tool: &str) -> String {
                     line.push(' ');
                 }
                 line.push_str(&spelled(word));
+                // No more of it is shown.
+                if line.len() > 4 * (MOST + 1) {
+                    break;
+                }
             }
             short(&line)
         }
@@ -189,9 +193,11 @@ pub fn joined(all: &[String], last: &str) -> String {
     }
 }
 
+/// Letters of a text that are shown.
+const MOST: usize = 200;
+
 /// Long texts are cut: a record names its subject, it does not repeat a file.
 pub fn short(text: &str) -> String {
-    const MOST: usize = 200;
     if text.len() <= MOST && !text.contains(char::is_control) {
         return text.to_owned();
     }

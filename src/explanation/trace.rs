@@ -170,7 +170,7 @@ impl Tracer<'_> {
     fn taken_apart(&self) -> (State, Vec<String>) {
         let notes = self.accesses.iter().map(|own| {
             let access = &own.judged.access;
-            let via = match access.via.as_slice() {
+            let via = match &*access.via {
                 [] => String::new(),
                 via => format!(", via {}", quoted(via)),
             };
@@ -367,7 +367,7 @@ const fn verb(action: Verdict) -> &'static str {
     }
 }
 
-fn quoted(words: &[String]) -> String {
+fn quoted(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     words.join(", ")
 }

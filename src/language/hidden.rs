@@ -389,7 +389,10 @@ impl<'m> Rules<'m> {
                     Claim::Again => !lost && others(),
                     Claim::Stricter => {
                         judged.verdict > entry.action()
-                            && judged.because.iter().any(|(key, _)| keys.contains(key))
+                            && judged
+                                .because
+                                .iter()
+                                .any(|(own, _)| keys.iter().any(|key| key == own))
                     }
                 }
             })

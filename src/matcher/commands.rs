@@ -84,6 +84,14 @@ impl Item<'_> {
         self.options().map(fits).max().unwrap_or(Fit::No)
     }
 
+    /// Its text, where nothing but that very text fits it.
+    fn plain(&self) -> Option<&str> {
+        let command = self.command;
+        let aims = command.is_some_and(|command| command.aims.iter().any(|(at, _)| *at == self.at));
+        let more = aims || self.word.splits || self.names().next().is_some();
+        self.word.text().filter(|_| !more)
+    }
+
     /// Whether it is an option or its value, which deny and ask look past for the option they write (`psql -d x -c y`).
     fn passed(&self, glob: &Glob, stance: Stance) -> bool {
         let role = self.command.and_then(|command| command.roles.get(self.at));
@@ -222,8 +230,14 @@ pub fn fit_spelled(
     for sequence in sequences {
         let name = sequence.first().and_then(|start| start.word.text());
         let name = name.map(|name| path::last(name).as_bytes());
-        // Most patterns of a rule name other programs, and their first letter tells.
+        let second = sequence.get(1).and_then(Item::plain);
+        // Most patterns of a rule name other programs, and their first letter tells, or go on with another word.
         let named = |pattern: &&CommandPattern| {
+            let next = pattern.words.get(1).and_then(WordPattern::literal);
+            let other = |(own, given): (&str, &str)| own != given && !own.starts_with('-');
+            if next.zip(second).is_some_and(other) {
+                return false;
+            }
             let own = pattern.words.first().and_then(WordPattern::literal);
             let bare = own.filter(|_| pattern.path().is_empty()).map(str::as_bytes);
             name.zip(bare)
@@ -440,16 +454,16 @@ fn prefix(
     if fit == Fit::No {
         return NOTHING;
     }
-    let mut taken = vec![0];
+    let mut taken = Vec::new();
     let Some((words, end)) = words(rest, sequence, 1, exact, stance, &mut taken) else {
         return NOTHING;
     };
     if stance == Stance::Loosens && words != Fit::Must {
         return NOTHING;
     }
-    let named: Vec<(usize, usize)> = taken
-        .iter()
-        .filter_map(|at| sequence.get(*at))
+    let named: Vec<(usize, usize)> = std::iter::once(0)
+        .chain(taken)
+        .filter_map(|at| sequence.get(at))
         .map(|item| (item.level, item.at))
         .collect();
     let mut levels: Vec<usize> = sequence.iter().take(end).map(|item| item.level).collect();

@@ -5,9 +5,10 @@
 //! A component that cannot be computed makes all of the path uncertain, for it may hold `..`.
 
 use crate::call::access::{PathAccess, Reach};
-use crate::call::files::FileView;
+use crate::call::files::{Entry, FileView};
 use crate::call::path::{self, components};
 use crate::call::word::{Piece, Word};
+use smol_str::SmolStr;
 
 /// The folders that patterns and workspace are relative to.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +47,7 @@ impl Folder {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// A component that is known text.
-    Known(String),
+    Known(SmolStr),
     /// A component that is a shell glob.
     Pattern(Word),
     /// Any number of components, not one of them `..`: what lies below, names with a leading dot or not.
@@ -122,7 +123,7 @@ impl Located {
         let split = |text: &str| -> Vec<Part> {
             text.split('/')
                 .filter(|part| !part.is_empty())
-                .map(|part| Part::Known(part.to_owned()))
+                .map(|part| Part::Known(part.into()))
                 .collect()
         };
         let parts = split(&lexical);
@@ -134,7 +135,8 @@ impl Located {
         if view.sees() {
             match view.resolve(text) {
                 Some(resolved) => {
-                    folder = view.is_folder(&resolved);
+                    let entry = view.entry(&resolved);
+                    folder = entry.map(|entry| entry == Entry::Folder);
                     let own =
                         Spelling::of(resolved.clone(), split(&resolved), reach, frame, |folder| {
                             &folder.resolved
@@ -271,7 +273,7 @@ fn parts(word: &Word) -> (Vec<Part>, bool) {
             Some("..") => {
                 out.pop();
             }
-            Some(text) => out.push(Part::Known(text.to_owned())),
+            Some(text) => out.push(Part::Known(text.into())),
             // `.*` may be `..`: where it leads is open.
             None if matches!(component.prefix(), "." | "..") => {
                 return (vec![Part::Gap], false);
@@ -310,7 +312,7 @@ fn trailing(word: &Word) -> Vec<Part> {
         match component.text() {
             Some("" | ".") => {}
             Some("..") => parts.truncate(1),
-            Some(text) => parts.push(Part::Known(text.to_owned())),
+            Some(text) => parts.push(Part::Known(text.into())),
             None => parts.push(Part::Pattern(component)),
         }
     }

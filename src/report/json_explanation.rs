@@ -11,6 +11,7 @@ use crate::explanation::{CoveredBy, Explained, Explanation, Met, Outcome, Vouche
 use crate::source::Span;
 use serde::Serialize;
 use serde_json::Value;
+use smol_str::SmolStr;
 
 #[derive(Serialize)]
 struct Told<'e> {
@@ -47,7 +48,7 @@ struct Access<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     real: Option<&'e str>,
     span: Option<Place>,
-    via: &'e [String],
+    via: &'e [SmolStr],
     certainty: &'static str,
     verdict: &'static str,
     because: Vec<Because<'e>>,

@@ -4,7 +4,7 @@
 
 use super::picture::Mark;
 use crate::call::Grant;
-use crate::call::access::{Cover, Kind, Mode, Reach, Touches};
+use crate::call::access::{Cover, Kind, Mode, Reach, Touches, Via};
 use crate::decision::{Basis, Cleared, Reason, texts};
 use crate::explanation::{Because, BecauseOf, CoveredBy, Explained, Explanation, Lookalike, Way};
 use crate::matcher::Compiled;
@@ -180,7 +180,7 @@ struct Marked {
     span: Span,
     verdict: Verdict,
     offends: bool,
-    via: Vec<String>,
+    via: Via,
     /// What is done, and why each has the verdict: what is said alike is said once.
     said: Vec<(Vec<String>, String)>,
     /// What lets pass → what the command touches.

@@ -79,7 +79,7 @@ fn spans() {
 pub fn shown(access: &acl::call::access::Access, line: &str) -> String {
     use acl::call::access::{Kind, Mode, Touches, Trigger};
     let mut out = String::new();
-    for via in &access.via {
+    for via in access.via.iter() {
         out.push_str(&format!("[{via}] "));
     }
     match &access.kind {

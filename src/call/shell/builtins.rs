@@ -243,7 +243,7 @@ impl Walker<'_> {
                 if !known {
                     self.opaque("`eval` runs a text that cannot be computed", span);
                 }
-                self.via.push("eval".to_owned());
+                self.via.push("eval");
                 self.script(&text, origin, env, input);
                 self.via.pop();
                 env.lost |= !known;

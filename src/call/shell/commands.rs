@@ -98,8 +98,9 @@ impl Walker<'_> {
         };
         let uncovered = self.placed.uncovered;
         self.push_redirects(touches, at, env);
-        self.placed.uncovered &=
-            uncovered || !self.only_adds(tree, &command.redirects, at, own.as_ref());
+        if self.placed.uncovered && !uncovered {
+            self.placed.uncovered = !self.only_adds(tree, &command.redirects, at, own.as_ref());
+        }
         if replaces && let Some(own) = own.as_ref() {
             env.stdin = Some(Rc::new(own.clone()));
             if fed {
@@ -305,7 +306,7 @@ impl Walker<'_> {
                 .last()
                 .map_or(first.span.end, |word| word.span.end.max(first.span.end)),
         );
-        let program = first.text().map(str::to_owned);
+        let program = first.shared_text();
         let name = program.as_deref().unwrap_or_default();
         if matches!(name, "read" | "mapfile" | "readarray") && level.shell {
             self.reads = true;
@@ -704,7 +705,7 @@ fn from_top(path: &Word, env: &Env) -> Option<Word> {
     let (start, top) = env.top.as_deref()?;
     let there = env.folder().is_some_and(|now| now == start || now == top);
     let from = matches!(first, Piece::Unknown(text) if text == effects::TOP) && there;
-    let top = Piece::Text(top.trim_end_matches('/').to_owned());
+    let top = Piece::Text(top.trim_end_matches('/').into());
     from.then(|| Word::of(std::iter::once(top).chain(rest.iter().cloned()), path.span))
 }
 
@@ -739,17 +740,11 @@ fn numbers_if(all: bool) -> Known {
 fn appended(env: &Env, name: &str, value: Word) -> Known {
     match env.value(name) {
         Known::Known(old) => {
-            let mut pieces = old.pieces;
-            for piece in value.pieces {
-                match (pieces.last_mut(), piece) {
-                    (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-                    (_, piece) => pieces.push(piece),
-                }
-            }
+            let splits = value.splits;
+            let pieces = old.pieces.into_iter().chain(value.pieces);
             Known::Known(Word {
-                pieces,
-                span: value.span,
-                splits: value.splits,
+                splits,
+                ..Word::of(pieces, value.span)
             })
         }
         Known::Unset => Known::Known(value),

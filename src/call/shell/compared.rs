@@ -78,7 +78,7 @@ impl Walker<'_> {
         }
         let mut names = Vec::new();
         for start in ["", "."] {
-            let start = Piece::Text(path::join(text, start));
+            let start = Piece::Text(path::join(text, start).into());
             let word = Word::of([start, Piece::Star], crate::source::Span::default());
             let Some(found) = (self.scene.glob)(&word, env.folder()) else {
                 return Held::Unseen;

@@ -12,6 +12,7 @@ use super::script::Input;
 use super::syntax::{Command, Tree};
 use crate::call::programs;
 use crate::call::word::Word;
+use smol_str::SmolStr;
 
 /// Folders that the shell may be in at one point; beyond that its folder is unknown.
 const FOLDERS: usize = 4;
@@ -27,11 +28,11 @@ pub(super) struct Env {
     /// `$0`.
     pub zero: Option<Word>,
     /// The folders that the shell may be in, the likeliest first; empty where that is unknown.
-    pub folders: Rc<Vec<String>>,
+    pub folders: Rc<Vec<SmolStr>>,
     /// The folder the shell starts in, and the top of the git repository that holds it.
     pub top: Option<Rc<(String, String)>>,
     /// The folders it is in if the last command failed, where that differs: a `cd`.
-    pub failed: Option<Rc<Vec<String>>>,
+    pub failed: Option<Rc<Vec<SmolStr>>>,
     pub functions: Rc<BTreeMap<String, Function>>,
     /// Values of aliases; none where the value cannot be computed.
     pub aliases: Rc<BTreeMap<String, Option<String>>>,
@@ -131,7 +132,7 @@ impl Env {
             vars: Rc::new(vars),
             positional: None,
             zero: None,
-            folders: Rc::new(folder.into_iter().collect()),
+            folders: Rc::new(folder.into_iter().map(SmolStr::from).collect()),
             top: None,
             failed: None,
             functions: Rc::default(),
@@ -176,7 +177,7 @@ impl Env {
             vars: Rc::default(),
             positional: Some(Rc::new(vec![word])),
             // No `cd` leads here.
-            folders: Rc::new(vec!["/.".to_owned()]),
+            folders: Rc::new(vec!["/.".into()]),
             failed: None,
             prompts: Vec::new(),
             trapped: Rc::default(),
@@ -589,12 +590,13 @@ impl Env {
     /// The same, with a way of its own to join the two.
     pub fn go_by(&mut self, to: Option<&str>, join: &dyn Fn(&str, &str) -> Option<String>) {
         let before = self.folders.clone();
-        let mut folders: Vec<String> = Vec::new();
+        let mut folders: Vec<SmolStr> = Vec::new();
         if let Some(to) = to.filter(|_| !self.adrift) {
-            let all: Option<Vec<String>> = if to.starts_with('/') {
-                join("/", to).map(|folder| vec![folder])
+            let all: Option<Vec<SmolStr>> = if to.starts_with('/') {
+                join("/", to).map(|folder| vec![folder.into()])
             } else {
-                before.iter().map(|folder| join(folder, to)).collect()
+                let joined = before.iter().map(|folder| join(folder, to));
+                joined.map(|folder| folder.map(SmolStr::from)).collect()
             };
             for folder in all.into_iter().flatten() {
                 if folder.len() > LONGEST_FOLDER {
@@ -644,7 +646,7 @@ impl Env {
     }
 }
 
-fn join_folders(a: &Rc<Vec<String>>, b: &Rc<Vec<String>>) -> Rc<Vec<String>> {
+fn join_folders(a: &Rc<Vec<SmolStr>>, b: &Rc<Vec<SmolStr>>) -> Rc<Vec<SmolStr>> {
     if Rc::ptr_eq(a, b) || a == b {
         return a.clone();
     }

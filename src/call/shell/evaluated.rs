@@ -256,7 +256,7 @@ impl Walker<'_> {
         }
         if command || name == "PROMPT_COMMAND" {
             let origin = self.origin(word, &text);
-            self.via.push(name.to_owned());
+            self.via.push(name);
             self.script(&text, origin, &mut env.clone(), &Input::Inherited);
             self.via.pop();
         } else if text.contains(['$', '`']) {
@@ -287,7 +287,7 @@ impl Walker<'_> {
             self.opaque(flaw.why, span);
         }
         let before = std::mem::replace(&mut self.depth, depth);
-        self.via.push(via.to_owned());
+        self.via.push(via);
         let mut inner = env.clone();
         for heredoc in &tree.heredocs {
             self.parts(&tree, &heredoc.parts, &mut inner);

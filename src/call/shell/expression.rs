@@ -60,7 +60,7 @@ pub(super) fn tail(ends: &[End<'_>]) -> Vec<Piece> {
     if let [end] = ends
         && !end.caseless
     {
-        return vec![Piece::Text(end.text.to_owned())];
+        return vec![Piece::Text(end.text.into())];
     }
     let shortest = ends.iter().map(|end| end.text.len()).min().unwrap_or(0);
     let mut pieces = Vec::new();
@@ -80,8 +80,8 @@ pub(super) fn tail(ends: &[End<'_>]) -> Vec<Piece> {
         }
         let text: String = letters.iter().collect();
         pieces.push(match letters.len() {
-            1 => Piece::Text(text),
-            _ => Piece::Class(format!("[{text}]")),
+            1 => Piece::Text(text.into()),
+            _ => Piece::Class(format!("[{text}]").into()),
         });
     }
     pieces.reverse();

@@ -18,6 +18,7 @@ use crate::call::path;
 use crate::call::programs::Start;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
+use smol_str::SmolStr;
 use std::rc::Rc;
 
 /// Lines of a console that are looked at.
@@ -142,7 +143,7 @@ impl Walker<'_> {
                         self.beyond("nested too deeply", &super::quoted(&words));
                         return;
                     }
-                    self.via.push(name.clone());
+                    self.via.push(name.as_str());
                     self.depth += 1;
                     let inside = if apart {
                         // It runs in the folder of what is found.
@@ -339,7 +340,7 @@ impl Walker<'_> {
         }
         let text = script.shown();
         let origin = self.origin(script, &text);
-        self.via.push(via.to_owned());
+        self.via.push(via);
         if level.shell && is_own(name) {
             self.script(&text, origin, env, input);
             env.lost |= script.text().is_none();
@@ -353,7 +354,7 @@ impl Walker<'_> {
 
     /// Whether a word may hold what the call is fed: another command prints it, or a builtin has read it.
     fn is_fed(&self, word: &Word) -> bool {
-        let printed = |text: &String| text.contains("$(") || text.contains('`');
+        let printed = |text: &str| text.contains("$(") || text.contains('`');
         word.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown(text) if self.reads || printed(text)))
@@ -487,7 +488,7 @@ impl Walker<'_> {
                 words: found,
                 roles,
                 launcher: Some(at),
-                cwd: env.folder().map(str::to_owned),
+                cwd: env.folder().map(SmolStr::new),
                 scripted: true,
                 ..Command::default()
             })),
@@ -687,10 +688,10 @@ fn fill(inner: &mut [Word], mark: &str, names: &Word) -> bool {
             let text = word.shown();
             for (index, part) in text.split(mark).enumerate() {
                 if index > 0 {
-                    pieces.push(Piece::Unknown(mark.to_owned()));
+                    pieces.push(Piece::Unknown(mark.into()));
                 }
                 if !part.is_empty() {
-                    pieces.push(Piece::Text(part.to_owned()));
+                    pieces.push(Piece::Text(part.into()));
                 }
             }
             word.pieces = pieces;

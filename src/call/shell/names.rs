@@ -640,7 +640,7 @@ fn reading(tree: &Tree, command: &Command, env: &Env) -> Option<Stage> {
 
 /// Some path below a folder.
 fn below(folder: &str, names: Listed) -> Word {
-    let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')));
+    let start = Piece::Text(format!("{}/", folder.trim_end_matches('/')).into());
     let mut word = Word::of([start, Piece::Below(names)], Span::default());
     word.splits = true;
     word

@@ -92,7 +92,7 @@ pub(super) fn subscript_of(word: &Word) -> Word {
         match piece {
             Piece::Text(text) => match text.split_once(']') {
                 Some((inside, _)) => {
-                    pieces.push(Piece::Text(inside.to_owned()));
+                    pieces.push(Piece::Text(inside.into()));
                     break;
                 }
                 None => pieces.push(piece.clone()),

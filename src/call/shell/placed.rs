@@ -641,7 +641,7 @@ fn called(file: &Word, name: &Word, before: bool) -> Vec<Word> {
     let known = |text: String| Word::known(text, file.span);
     let beside = |name: &Word| {
         Word::of(
-            [Piece::Text(folder.to_owned())]
+            [Piece::Text(folder.into())]
                 .into_iter()
                 .chain(name.pieces.iter().cloned()),
             file.span,

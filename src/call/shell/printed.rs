@@ -56,14 +56,14 @@ fn date(format: &str) -> Option<Word> {
                 _ => return None,
             },
             '-' | '_' | '.' | ':' | 'T' | 'Z' => {
-                pieces.push(Piece::Text(letter.to_string()));
+                pieces.push(Piece::Text(letter.to_string().into()));
                 continue;
             }
             _ => return None,
         };
         let piece = |letter| match letter {
             '0' => Piece::Digits,
-            other => Piece::Text(other.to_string()),
+            other => Piece::Text(other.to_string().into()),
         };
         pieces.extend(shape.chars().map(piece));
     }

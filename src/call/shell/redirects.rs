@@ -106,7 +106,7 @@ impl Walker<'_> {
                     let Some(heredoc) = tree.heredocs.get(*id) else {
                         continue;
                     };
-                    self.via.push("heredoc".to_owned());
+                    self.via.push("heredoc");
                     self.parts(tree, &heredoc.parts, env);
                     self.via.pop();
                     if stdin {

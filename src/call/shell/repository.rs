@@ -11,6 +11,7 @@ use crate::call::access::{Kind, Mode, Opt, Reach};
 use crate::call::path;
 use crate::call::word::Word;
 use crate::source::Span;
+use smol_str::SmolStr;
 
 /// So many folders upwards are looked at.
 const DEEPEST: usize = 64;
@@ -18,16 +19,10 @@ const DEEPEST: usize = 64;
 impl Walker<'_> {
     /// Whether git may take a folder that it is started in, or one above, for a bare repository.
     pub(super) fn meets_bare(&self, env: &Env, options: &[Opt]) -> bool {
-        let made = self.out.iter().any(|access| match &access.kind {
-            Kind::Path(path) => {
-                let text = path.path.text().unwrap_or_default();
-                path.mode == Mode::Write && path::last(text) == "HEAD"
-            }
-            _ => false,
-        });
+        let made = self.headed.is_some();
         // `find -execdir`, `cd` to a name that was printed: the line leads where nobody knows.
         let lost = env.folders.is_empty() && self.scene.cwd.is_some();
-        let mut folders = env.folders.to_vec();
+        let mut folders: Vec<String> = env.folders.iter().map(SmolStr::to_string).collect();
         for option in options {
             // Git's own: that of a subcommand has other names too (`git commit -C`).
             let elsewhere = option.names.iter().all(|name| name == "-C");

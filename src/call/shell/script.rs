@@ -13,7 +13,8 @@ use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
 use super::{Scene, names, numbers, words};
-use crate::call::access::{Access, Kind, Mode, Opaque};
+use crate::call::access::{Access, Kind, Mode, Opaque, Via};
+use crate::call::path;
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -124,7 +125,7 @@ pub(super) struct Walker<'s> {
     /// The outermost line.
     pub line: &'s str,
     pub out: Vec<Access>,
-    pub via: Vec<String>,
+    pub via: Via,
     pub calls: Vec<Call>,
     pub rounds: Vec<Round>,
     pub later: Vec<Later>,
@@ -138,6 +139,8 @@ pub(super) struct Walker<'s> {
     pub told: Vec<String>,
     /// A builtin has read what it is fed into a variable.
     pub reads: bool,
+    /// The first access that writes a file called `HEAD`.
+    pub headed: Option<usize>,
     /// Where the line has moved something.
     pub moved: BTreeSet<String>,
     /// What the line has put where.
@@ -181,7 +184,7 @@ impl<'s> Walker<'s> {
             scene,
             line,
             out: Vec::new(),
-            via: Vec::new(),
+            via: Via::default(),
             calls: Vec::new(),
             rounds: Vec::new(),
             later: Vec::new(),
@@ -190,6 +193,7 @@ impl<'s> Walker<'s> {
             traps: Vec::new(),
             told: Vec::new(),
             reads: false,
+            headed: None,
             moved: BTreeSet::new(),
             placed: Placed::default(),
             substituted: 0,
@@ -217,6 +221,12 @@ impl<'s> Walker<'s> {
     }
 
     pub fn push(&mut self, kind: Kind, span: Span) -> usize {
+        if let Kind::Path(path) = &kind {
+            let name = path::last(path.path.text().unwrap_or_default());
+            if path.mode == Mode::Write && name == "HEAD" {
+                self.headed.get_or_insert(self.out.len());
+            }
+        }
         self.out.push(Access {
             kind,
             span: Some(span),
@@ -382,7 +392,7 @@ impl<'s> Walker<'s> {
                         self.enter_function(&name, &function, &mut env, &Input::Unknown, true);
                     }
                     Later::Trap { text, origin, .. } => {
-                        self.via.push("trap".to_owned());
+                        self.via.push("trap");
                         self.script(&text, origin, &mut env, &Input::Inherited);
                         self.via.pop();
                     }
@@ -582,7 +592,7 @@ impl<'s> Walker<'s> {
                     walker.list(tree, condition, env, input);
                     walker.guarded -= 1;
                     let (mut inside, outside) = env.clone().split();
-                    walker.via.push("loop body".to_owned());
+                    walker.via.push("loop body");
                     walker.list(tree, body, &mut inside, input);
                     walker.via.pop();
                     *env = walker.merge(outside, inside);
@@ -615,7 +625,7 @@ impl<'s> Walker<'s> {
                 self.assigned_by(tree.of(*span), true, env);
                 self.repeat(env, |walker, env| {
                     walker.assigned_by(tree.of(*span), true, env);
-                    walker.via.push("loop body".to_owned());
+                    walker.via.push("loop body");
                     walker.list(tree, body, env, input);
                     walker.via.pop();
                 });
@@ -650,7 +660,7 @@ impl<'s> Walker<'s> {
                 env.forget(name);
                 env.forget(&format!("{name}_PID"));
                 let mut inner = env.clone();
-                self.via.push("coproc".to_owned());
+                self.via.push("coproc");
                 self.command(tree, body, &mut inner, &Input::Unknown);
                 self.via.pop();
             }
@@ -800,7 +810,7 @@ impl<'s> Walker<'s> {
         for value in &values {
             self.kept(value);
         }
-        self.via.push("loop body".to_owned());
+        self.via.push("loop body");
         // Names that `find` and its like print are each a name below the same folder.
         for value in &mut values {
             value.splits &= !matches!(&*value.pieces, [Piece::Text(_), Piece::Below(_), ..]);
@@ -891,6 +901,7 @@ impl<'s> Walker<'s> {
             }
             // The first round saw values that a later one does not have: once more, without them.
             self.out.truncate(mark);
+            self.headed = self.headed.filter(|at| *at < mark);
             self.told_again();
             start = joined;
             attempt += 1;
@@ -1027,7 +1038,7 @@ impl<'s> Walker<'s> {
                     } else {
                         Input::Inherited
                     };
-                    self.via.push(via.to_owned());
+                    self.via.push(via);
                     let mut inner = env.clone();
                     inner.failed = None;
                     self.substituted += 1;

@@ -95,7 +95,7 @@ impl Walker<'_> {
             }
         }
         if inside {
-            let folder = Piece::Text(format!("{}/", place.landing.trim_end_matches('/')));
+            let folder = Piece::Text(format!("{}/", place.landing.trim_end_matches('/')).into());
             let pieces = std::iter::once(folder).chain(own.pieces.iter().cloned());
             let reach = match place.below && hidden {
                 true => Reach::Below { hidden: true },

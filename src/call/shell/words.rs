@@ -10,7 +10,7 @@ use super::parse::is_name;
 use super::syntax::{Body, Operator, Parameter, Part, Raw, Substitution, Tree};
 use super::{arithmetic, names, numbers, printed};
 use crate::call::few::Few;
-use crate::call::word::{Listed, Piece, Word};
+use crate::call::word::{Listed, Piece, Pieces, Word};
 use crate::source::Span;
 
 /// Longest text of one word worth computing, in bytes, and most words from one.
@@ -101,7 +101,7 @@ struct Expander<'e> {
     done: Vec<Word>,
     /// How many words there may be.
     most: usize,
-    pieces: Few<Piece>,
+    pieces: Pieces,
     size: usize,
     /// How many pieces and bytes there were when a listed name had been put in.
     listed: Option<(usize, usize)>,
@@ -128,7 +128,7 @@ impl<'e> Expander<'e> {
             span: tree.span(raw.span),
             done: Vec::new(),
             most: MOST,
-            pieces: Few::default(),
+            pieces: Pieces::default(),
             size: 0,
             listed: None,
             started: false,
@@ -157,14 +157,15 @@ impl<'e> Expander<'e> {
 
     fn take(&mut self) -> Word {
         // `find f` prints `f` itself too: with text behind it, that is no name below `f`.
-        let end = (self.pieces.len(), self.size);
+        let end = (self.pieces.count(), self.size);
+        let mut pieces = self.pieces.finish();
         if self.listed.take().is_some_and(|listed| listed != end) {
-            self.pieces = Few::One(Piece::Unknown("…".to_owned()));
+            pieces = Few::One(Piece::Unknown("…".into()));
         }
         self.size = 0;
         self.started = false;
         Word {
-            pieces: std::mem::take(&mut self.pieces),
+            pieces,
             span: self.span,
             splits: std::mem::take(&mut self.splits),
         }
@@ -179,7 +180,7 @@ impl<'e> Expander<'e> {
                 *last = Word::unknown("…", self.span, true);
             }
         }
-        self.pieces = Few::default();
+        self.pieces.finish();
         self.started = false;
         self.splits = false;
         self.size = 0;
@@ -193,14 +194,10 @@ impl<'e> Expander<'e> {
         self.started = true;
         self.size += text.len();
         if self.size > LONGEST {
-            self.piece(Piece::Unknown("…".to_owned()));
+            self.piece(Piece::Unknown("…".into()));
             return;
         }
-        if let Some(Piece::Text(last)) = self.pieces.last_mut() {
-            last.push_str(text);
-        } else {
-            self.pieces.push(Piece::Text(text.to_owned()));
-        }
+        self.pieces.text(text);
     }
 
     fn piece(&mut self, piece: Piece) {
@@ -212,7 +209,7 @@ impl<'e> Expander<'e> {
 
     fn unknown(&mut self, spelling: &str, quoted: bool) {
         self.started = true;
-        self.pieces.push(Piece::Unknown(spelling.to_owned()));
+        self.pieces.push(Piece::Unknown(spelling.into()));
         self.splits |= !quoted && self.splitting;
     }
 
@@ -290,7 +287,7 @@ impl<'e> Expander<'e> {
     fn list(&mut self, word: &Word) {
         let names = word.pieces.iter();
         if self.listed.is_none() && names.clone().any(|piece| matches!(piece, Piece::Below(_))) {
-            self.listed = Some((self.pieces.len(), self.size));
+            self.listed = Some((self.pieces.count(), self.size));
         }
     }
 
@@ -309,11 +306,11 @@ impl<'e> Expander<'e> {
                 Some(b'?') => (Piece::One, 1),
                 _ => match class_end(from) {
                     Some(end) => (
-                        Piece::Class(from.get(..end).unwrap_or_default().to_owned()),
+                        Piece::Class(from.get(..end).unwrap_or_default().into()),
                         end,
                     ),
-                    None if self.brackets => (Piece::Unknown("[".to_owned()), 1),
-                    None => (Piece::Text("[".to_owned()), 1),
+                    None if self.brackets => (Piece::Unknown("[".into()), 1),
+                    None => (Piece::Text("[".into()), 1),
                 },
             };
             match piece {

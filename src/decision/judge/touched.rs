@@ -95,7 +95,7 @@ fn ends(pieces: &[Piece]) -> Option<Vec<Cow<'_, str>>> {
     let mut all = vec![Cow::Borrowed("")];
     for piece in pieces {
         let letters = match piece {
-            Piece::Text(text) => vec![text.clone()],
+            Piece::Text(text) => vec![text.to_string()],
             Piece::Class(class) => {
                 let inside = class.trim_start_matches('[').trim_end_matches(']');
                 let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
@@ -218,7 +218,7 @@ impl<'a> Judge<'a> {
                     continue;
                 }
             };
-            self.because.push((key.clone(), action));
+            self.because.push((key.as_str().into(), action));
             if self
                 .reasons
                 .iter()
@@ -443,7 +443,7 @@ impl<'a> Judge<'a> {
                 let below = match &names {
                     Some(names) if is_folder && follows => Word::of(
                         [
-                            Piece::Text(format!("{target}/")),
+                            Piece::Text(format!("{target}/").into()),
                             Piece::Below(*names.listed),
                         ]
                         .into_iter()
@@ -566,7 +566,7 @@ impl<'a> Judge<'a> {
             Some(false) => {
                 let shown = located.shown().to_owned();
                 let key = format!("outside-workspace:{shown}");
-                self.because.push((key.clone(), *verdict));
+                self.because.push((key.as_str().into(), *verdict));
                 if !self.told.insert(shown.clone()) {
                     return;
                 }

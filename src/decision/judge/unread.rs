@@ -14,6 +14,7 @@ use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
 use crate::policy::rule::{Judges, Verdict};
 use crate::source::Span;
+use smol_str::SmolStr;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of commands that are taken apart.
@@ -131,7 +132,7 @@ impl Judge<'_> {
         let mut path = PathAccess {
             mode: Mode::Read,
             path: Word::known(text, Span::default()),
-            cwd: self.call.cwd.clone(),
+            cwd: self.call.cwd.as_deref().map(SmolStr::new),
             reach: Reach::Itself,
             cover: Cover::Tool,
             touches: Touches::Perhaps,

@@ -715,8 +715,8 @@ fn implied(
 /// A file as the table writes it: `~/.netrc`. The shell that is walked knows the home folder.
 fn in_home(file: &str, span: Span) -> Word {
     let parts = match file.strip_prefix('~') {
-        Some(rest) => vec![Piece::Unknown("~".to_owned()), Piece::Text(rest.to_owned())],
-        None => vec![Piece::Text(file.to_owned())],
+        Some(rest) => vec![Piece::Unknown("~".into()), Piece::Text(rest.into())],
+        None => vec![Piece::Text(file.into())],
     };
     Word::of(parts, span)
 }

@@ -44,7 +44,7 @@ pub fn read(word: &Word, gitignore: bool) -> Pathspec {
         () => expanded(rest, magic.length > 0, gitignore),
     };
     if magic.top {
-        let top = [Piece::Unknown(TOP.to_owned()), Piece::Text("/".to_owned())];
+        let top = [Piece::Unknown(TOP.into()), Piece::Text("/".into())];
         value = Word::of(top.into_iter().chain(value.pieces), word.span);
     }
     value.span = word.span;
@@ -121,12 +121,12 @@ fn expanded(value: Word, whole: bool, gitignore: bool) -> (Word, bool) {
     }
     let shown = value.shown();
     let before = shown.find(SPECIAL).and_then(|at| shown.get(..at));
-    let start = Piece::Text(before.unwrap_or_default().to_owned());
+    let start = Piece::Text(before.unwrap_or_default().into());
     let mut pieces = Few::default();
     pieces.add(start);
     let plain = |piece: &Piece| matches!(piece, Piece::Text(_)) || left(piece);
     if !value.pieces.iter().all(plain) {
-        pieces.push(Piece::Unknown(shown));
+        pieces.push(Piece::Unknown(shown.into()));
         return (Word { pieces, ..value }, true);
     }
     let end = shown.rsplit(['*', '?', '[', ']', '\\', '/']).next();
@@ -142,7 +142,7 @@ fn some(mut pieces: Few<Piece>, end: &str, gitignore: bool) -> Word {
         gone: gitignore,
         ..Listed::default()
     }));
-    pieces.add(Piece::Text(end.to_owned()));
+    pieces.add(Piece::Text(end.into()));
     Word {
         pieces,
         ..Word::default()

@@ -868,7 +868,7 @@ pub(in crate::call::shell) fn cut(word: &Word, bytes: usize) -> Word {
             Piece::Text(text) if at == 0 => {
                 let rest = text.get(bytes..).unwrap_or("");
                 if !rest.is_empty() {
-                    out.pieces.push(Piece::Text(rest.to_owned()));
+                    out.pieces.push(Piece::Text(rest.into()));
                 }
             }
             piece => out.pieces.push(piece.clone()),

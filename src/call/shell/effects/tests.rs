@@ -18,10 +18,7 @@ fn split(line: &str) -> Vec<Word> {
     let mut word: Option<Word> = None;
     let text = |word: &mut Option<Word>, c: char| {
         let word = word.get_or_insert_with(Word::default);
-        match word.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push(c),
-            _ => word.pieces.push(Piece::Text(c.to_string())),
-        }
+        word.pieces.add(Piece::Text(c.to_string().into()));
     };
     while let Some(c) = chars.next() {
         match c {
@@ -45,7 +42,7 @@ fn split(line: &str) -> Vec<Word> {
                             }
                             word.get_or_insert_with(Word::default)
                                 .pieces
-                                .push(Piece::Unknown(name));
+                                .push(Piece::Unknown(name.into()));
                         }
                         c => text(&mut word, c),
                     }
@@ -62,7 +59,7 @@ fn split(line: &str) -> Vec<Word> {
                     name.push(c);
                 }
                 let word = word.get_or_insert_with(Word::default);
-                word.pieces.push(Piece::Unknown(name));
+                word.pieces.push(Piece::Unknown(name.into()));
                 word.splits = true;
             }
             c => text(&mut word, c),

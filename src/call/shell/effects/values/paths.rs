@@ -221,19 +221,11 @@ pub(in crate::call::shell::effects) fn join(dir: &Word, word: &Word) -> Word {
     if path::is_too_long(dir) {
         return path::too_long(word);
     }
-    let mut pieces = dir.pieces.clone();
-    let mut push = |piece: Piece| match (pieces.last_mut(), piece) {
-        (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-        (_, piece) => pieces.push(piece),
-    };
-    push(Piece::Text("/".to_owned()));
-    for piece in &word.pieces {
-        push(piece.clone());
-    }
+    let slash = Piece::Text("/".into());
+    let pieces = dir.pieces.iter().chain([&slash]).chain(&word.pieces);
     Word {
-        pieces,
-        span: word.span,
         splits: dir.splits || word.splits,
+        ..Word::of(pieces.cloned(), word.span)
     }
 }
 
@@ -249,7 +241,7 @@ pub(super) fn before_colon(word: &Word) -> Word {
             Piece::Text(text) if text.contains(':') => {
                 let start = text.split(':').next().unwrap_or("");
                 if !start.is_empty() {
-                    out.pieces.push(Piece::Text(start.to_owned()));
+                    out.pieces.push(Piece::Text(start.into()));
                 }
                 break;
             }

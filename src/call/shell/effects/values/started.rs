@@ -34,12 +34,12 @@ impl Judge<'_> {
         if !own && rest.is_empty() {
             return self.script(word, at, whole);
         }
-        let env = own.then(|| Piece::Text("env ".to_owned()));
+        let env = own.then(|| Piece::Text("env ".into()));
         let mut pieces: Vec<Piece> = env.into_iter().chain(word.pieces.iter().cloned()).collect();
         for word in rest {
-            pieces.push(Piece::Text(" ".to_owned()));
+            pieces.push(Piece::Text(" ".into()));
             match word.text() {
-                Some(text) => pieces.push(Piece::Text(shell::quoted(&[text]))),
+                Some(text) => pieces.push(Piece::Text(shell::quoted(&[text]).into())),
                 None => pieces.extend(word.pieces.iter().cloned()),
             }
         }

@@ -71,7 +71,7 @@ pub(super) fn ends(glob: &str) -> Vec<String> {
 /// The files below a folder that a search reads for a glob without a slash: one name, or all that end so.
 pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
     let own = || folder.pieces.iter().cloned();
-    let slash = || Piece::Text("/".to_owned());
+    let slash = || Piece::Text("/".into());
     let wild = |text: &str| text.contains(['*', '?', '[', ']', '{', '}', '\\']);
     let below = |all: bool| {
         Piece::Below(Listed {
@@ -82,7 +82,7 @@ pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
         })
     };
     if !wild(glob) && !glob.is_empty() {
-        let name = Piece::Text(format!("/{glob}"));
+        let name = Piece::Text(format!("/{glob}").into());
         let here = Word::of(own().chain([name.clone()]), folder.span);
         return vec![
             here,
@@ -99,7 +99,7 @@ pub fn asked_for(folder: &Word, glob: &str) -> Vec<Word> {
         );
     let named = |end: String| {
         Word::of(
-            own().chain([slash(), below(all), Piece::Text(end)]),
+            own().chain([slash(), below(all), Piece::Text(end.into())]),
             folder.span,
         )
     };
