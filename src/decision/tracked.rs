@@ -103,7 +103,7 @@ mod tests {
             let skipped = if version == 4 { *shared } else { 0 };
             out.extend(name.bytes().skip(usize::from(skipped)));
             out.push(0);
-            while version != 4 && (out.len() - start) % 8 != 0 {
+            while version != 4 && !(out.len() - start).is_multiple_of(8) {
                 out.push(0);
             }
             before = name.len() as u8;
