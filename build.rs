@@ -214,6 +214,7 @@ impl Tables {
             ("links", false),
             ("unpacks", false),
             ("swaps", false),
+            ("restores", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),
@@ -658,7 +659,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 67] = [
+const KINDS: [&str; 68] = [
     "text",
     "maybe",
     "read",
@@ -686,6 +687,7 @@ const KINDS: [&str; 67] = [
     "volume",
     "revision",
     "tree",
+    "start",
     "script",
     "program",
     "command",

@@ -1088,7 +1088,9 @@ impl<'s> Walker<'s> {
         }
         let mut all = Vec::new();
         for word in words {
-            let names = is_glob(&word).then(|| (self.scene.glob)(&word, env.folder()));
+            // What git put in the place of files that were seen may have any name.
+            let seen = is_glob(&word) && !self.placed.swapped;
+            let names = seen.then(|| (self.scene.glob)(&word, env.folder()));
             match names.flatten() {
                 // What fits nothing stands for itself, unless this line may have made something that fits.
                 Some(names)
