@@ -195,6 +195,11 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let end = match program {
         "find" => expression::ends(words, &outcome.options),
         "git" if second == "ls-files" => pathspec(words, &outcome.roles).map(End::only),
+        // Behind the revisions.
+        "git" if between => match words.iter().position(|word| word.text() == Some("--")) {
+            Some(at) => pathspec(words.get(at..)?, outcome.roles.get(at..)?).map(End::only),
+            None => None,
+        },
         _ => None,
     };
     let end = end.unwrap_or_default();
@@ -202,8 +207,12 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
         match effect.what {
-            // A revision, or a path.
-            What::Path { certain: false, .. } if between => folders.push("."),
+            // A revision, or a path, perhaps a pattern.
+            What::Path { certain, .. }
+                if between && !(certain && effect.value.text().is_some()) =>
+            {
+                folders.push(".");
+            }
             What::Name { .. }
             | What::Path {
                 mode: Mode::Read, ..
