@@ -214,6 +214,7 @@ impl Tables {
             ("links", false),
             ("unpacks", false),
             ("swaps", false),
+            ("restores", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),
@@ -660,7 +661,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 68] = [
+const KINDS: [&str; 69] = [
     "text",
     "maybe",
     "read",
@@ -689,6 +690,7 @@ const KINDS: [&str; 68] = [
     "revision",
     "tracked",
     "tree",
+    "start",
     "script",
     "program",
     "command",

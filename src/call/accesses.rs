@@ -200,6 +200,10 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             None if view.sees() => Some(false),
             seen => seen,
         },
+        changed: &|folder| match repository(folder, view) {
+            Some(top) => view.changed(&top),
+            None => Vec::new(),
+        },
         links: &|path| view.resolve(path).filter(|_| view.sees()),
         leads: &|path| view.sees() && view.resolve(path).is_none_or(|real| real != path),
     };

@@ -4,6 +4,7 @@
 //! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
 
 use super::glob::Glob;
+use super::index;
 use super::path;
 use super::word::{Piece, Word};
 use serde::Deserialize;
@@ -61,6 +62,9 @@ struct Written {
     symlink: Option<String>,
     #[serde(default)]
     text: Option<String>,
+    /// Git tracks it, and it is not as git last saw it.
+    #[serde(default)]
+    changed: bool,
 }
 
 /// How many links may follow one another, as on Linux.
@@ -125,6 +129,42 @@ impl FileView {
                 (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read(path).ok())?
             }
             _ => self.text(path).map(String::into_bytes),
+        }
+    }
+
+    /// The files of a work tree that git tracks and that are not as it last saw them, deleted ones too. Empty where
+    /// that cannot be seen.
+    pub fn changed(&self, top: &str) -> Vec<String> {
+        let full = |name: &str| path::join(top, name);
+        match self {
+            Self::None => Vec::new(),
+            Self::Real => {
+                let git = full(".git");
+                // A second work tree has its index elsewhere.
+                let elsewhere = self.text(&git);
+                let git = match elsewhere
+                    .as_deref()
+                    .and_then(|it| it.strip_prefix("gitdir: "))
+                {
+                    Some(led) => path::join(top, led.trim_end()),
+                    None => git,
+                };
+                let bytes = std::fs::read(path::join(&git, "index")).unwrap_or_default();
+                let tracked = index::read(&bytes).unwrap_or_default();
+                let changed = tracked
+                    .into_iter()
+                    .filter(|own| own.seen && !is_as_seen(&full(&own.path), own));
+                changed.map(|own| full(&own.path)).collect()
+            }
+            Self::Fixture(fixture) => {
+                let below =
+                    |path: &str| path.strip_prefix(top).is_some_and(|it| it.starts_with('/'));
+                let changed = fixture
+                    .entries
+                    .iter()
+                    .filter(|(path, own)| own.changed && below(path));
+                changed.map(|(path, _)| path.clone()).collect()
+            }
         }
     }
 
@@ -253,6 +293,20 @@ impl FileView {
                 .collect(),
         )
     }
+}
+
+/// Whether a file has the size and the time at which git last saw it.
+fn is_as_seen(path: &str, own: &index::Tracked) -> bool {
+    let Ok(seen) = std::fs::symlink_metadata(path) else {
+        return false;
+    };
+    let since = seen.modified().ok();
+    let time = since.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let same = |time: std::time::Duration| {
+        let (seconds, nanos) = own.changed;
+        time.as_secs() as u32 == seconds && (nanos == 0 || time.subsec_nanos() == nanos)
+    };
+    seen.len() as u32 == own.size && time.is_some_and(same)
 }
 
 impl Ord for Entry {

@@ -8,6 +8,7 @@ pub mod accesses;
 pub mod few;
 pub mod files;
 pub mod glob;
+pub mod index;
 pub mod path;
 pub mod programs;
 pub mod shell;

@@ -102,7 +102,10 @@ fn what_a_killed_process_leaves() {
     decide("2", "");
     let (log, told) = said(&top, "log log.jsonl --format json", "");
     assert_eq!(ids(&log), ["1", "2"]);
-    assert!(!log.contains("token abc") && log.contains("--token ***"), "{log}");
+    assert!(
+        !log.contains("token abc") && log.contains("--token ***"),
+        "{log}"
+    );
     assert!(
         told.contains("log.jsonl:2: this line is no entry"),
         "{told}"

@@ -84,6 +84,8 @@ pub struct Entry {
     pub unpacks: bool,
     /// It puts other files in the place of those that git tracks (`git stash`).
     pub swaps: bool,
+    /// It puts back what the last commit has in the place of what was changed since (`git stash`).
+    pub restores: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).
@@ -322,6 +324,8 @@ pub enum Kind {
     Tracked,
     /// A revision, or paths of the work tree that are overwritten with all below them.
     Tree,
+    /// A revision that a new branch starts from.
+    Start,
     /// A shell script.
     Script,
     /// A command line that it runs on the side.

@@ -209,6 +209,7 @@ static NOWHERE: Entry = Entry {
     links: false,
     unpacks: false,
     swaps: false,
+    restores: false,
     caseless: false,
     unlisted: false,
     shortened: false,

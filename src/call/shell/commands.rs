@@ -637,7 +637,9 @@ impl Walker<'_> {
             }
         }
         self.placed.unnamed.settle();
-        self.placed.swapped |= self.swaps(outcome, at, env);
+        if self.swaps(outcome, at, env) {
+            self.swap(outcome, at, env);
+        }
     }
 
     /// A path is touched: once for each folder that the shell may be in.

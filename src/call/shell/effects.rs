@@ -15,7 +15,7 @@ mod starting;
 mod tests;
 mod values;
 
-pub(super) use pathspecs::TOP;
+pub(super) use pathspecs::{TOP, is_sure as is_pathspec};
 pub(super) use reading::cut;
 pub use values::asked_for;
 pub(super) use values::{files_of, named, shelled};
@@ -179,6 +179,8 @@ pub struct Outcome {
     pub unpacks: bool,
     /// It puts other files in the place of those that git tracks.
     pub swaps: bool,
+    /// It puts back what the last commit has in the place of what was changed since.
+    pub restores: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// It has nothing to do but what is typed into it.

@@ -58,6 +58,8 @@ pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
 
 /// Where an absolute path leads.
 pub type Links<'s> = &'s dyn Fn(&str) -> Option<String>;
+/// What was changed in the repository of a folder.
+pub type Changed<'s> = &'s dyn Fn(&str) -> Vec<String>;
 /// Whether a link leads elsewhere.
 pub type Leads<'s> = &'s dyn Fn(&str) -> bool;
 
@@ -78,6 +80,8 @@ pub struct Scene<'s> {
     pub glob: Globs<'s>,
     /// Whether an absolute path is a folder; none where that is not seen.
     pub folder: Folders<'s>,
+    /// The files, absolute, that git tracks in the repository of a folder and that were changed since.
+    pub changed: Changed<'s>,
     /// Where an absolute path leads when links are followed; none where that is not seen.
     pub links: Links<'s>,
     /// Whether a link on the way of an absolute path leads elsewhere.
@@ -93,6 +97,7 @@ impl Default for Scene<'_> {
             top: None,
             glob: &|_, _| None,
             folder: &|_| None,
+            changed: &|_| Vec::new(),
             links: &|_| None,
             leads: &|_| false,
         }

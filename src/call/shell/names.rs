@@ -10,6 +10,7 @@ use super::syntax::{Body, Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
+use crate::call::programs;
 use crate::call::word::{Links, Listed, Piece, Word};
 use crate::source::Span;
 
@@ -163,6 +164,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     ];
     let untracked = ["-o", "--others", "-i", "--ignored", "--no-index"];
     let follows = outcome.follows;
+    let between = program == "git" && matches!(second, "diff" | "show");
     let names = match program {
         "rg" => Listed {
             by: "rg",
@@ -178,7 +180,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         // What git tracks and ignores all the same is looked up in its index.
         "git" => Listed {
             by: program,
-            gitignore: !has(&untracked),
+            gitignore: !has(&untracked) && (!between || own_trees(words, &outcome.roles)),
             gone: !has(&untracked),
             ..Listed::default()
         },
@@ -195,6 +197,11 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let end = match program {
         "find" => expression::ends(words, &outcome.options),
         "git" if second == "ls-files" => pathspec(words, &outcome.roles).map(End::only),
+        // Behind the revisions.
+        "git" if between => match words.iter().position(|word| word.text() == Some("--")) {
+            Some(at) => pathspec(words.get(at..)?, outcome.roles.get(at..)?).map(End::only),
+            None => None,
+        },
         _ => None,
     };
     let end = end.unwrap_or_default();
@@ -202,6 +209,12 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
         match effect.what {
+            // A revision, or a path, perhaps a pattern.
+            What::Path { certain, .. }
+                if between && !(certain && effect.value.text().is_some()) =>
+            {
+                folders.push(".");
+            }
             What::Name { .. }
             | What::Path {
                 mode: Mode::Read, ..
@@ -393,6 +406,27 @@ pub(super) fn found_here() -> Word {
         ..Listed::default()
     };
     below(".", names)
+}
+
+/// Whether the trees that git compares are one's own: another may hold names that are ignored here.
+fn own_trees(words: &[Word], roles: &[Role]) -> bool {
+    let git = programs::find("git").and_then(|git| git.entry.sub("branch"));
+    let is_own = |name: &str| git.is_some_and(|own| own.harmless.texts().any(|own| own == name));
+    let own_tree = |text: &str| {
+        let text = text.trim_start_matches('.');
+        let name = text.strip_prefix("origin/").unwrap_or(text);
+        let back = |c: char| c.is_ascii_digit() || matches!(c, '~' | '^');
+        text.is_empty() || is_own(name.trim_end_matches(back))
+    };
+    let operands = words
+        .iter()
+        .zip(roles)
+        .take_while(|(word, _)| word.text() != Some("--"));
+    let mut operands = operands.filter(|(_, role)| **role == Role::Operand);
+    operands.all(|(word, _)| {
+        let text = word.text().unwrap_or("?");
+        effects::is_pathspec(word) || text.ends_with('/') || text.split("..").all(own_tree)
+    })
 }
 
 /// How all names end that a command's own options leave of what lies below a folder; none where any may be.

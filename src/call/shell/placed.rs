@@ -54,6 +54,10 @@ pub(super) struct Placed {
     pub uncovered: bool,
     /// Git may have put another in its place. It never names a hidden file that was hidden.
     pub swapped: bool,
+    /// So it did outside of the repository that the line starts in.
+    pub swapped_elsewhere: bool,
+    /// Folders whose repository has lost its changes.
+    pub restored: BTreeSet<String>,
 }
 
 /// What stands under a new name.
@@ -249,7 +253,7 @@ impl Walker<'_> {
     }
 
     /// Whether something is seen at a path.
-    fn is_there(&self, path: &str) -> bool {
+    pub(super) fn is_there(&self, path: &str) -> bool {
         let word = Word::known(path, Span::default());
         (self.scene.glob)(&word, None).is_some_and(|found| !found.is_empty())
     }
@@ -257,8 +261,9 @@ impl Walker<'_> {
     /// Remembers what a path access does, and says what it touches under other names.
     pub(super) fn follow(&mut self, access: &PathAccess) -> Vec<PathAccess> {
         let unnamed = self.through_unnamed(access);
+        let swapped = self.through_swapped(access);
         let mut also = self.under_others(access);
-        also.extend(unnamed);
+        also.extend(unnamed.or(swapped));
         also
     }
 

@@ -23,6 +23,26 @@ pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
         ["git", "rev-parse", "HEAD"] | ["git", "rev-parse", "--short" | "--verify", "HEAD"] => {
             hash()
         }
+        [
+            "git",
+            "rev-list",
+            "-n1" | "-1" | "--max-count=1" | "--max-parents=0",
+            ends @ ..,
+        ]
+        | ["git", "rev-list", "-n", "1", ends @ ..]
+        | [
+            "git",
+            "log",
+            "-n1" | "-1",
+            "--format=%H" | "--format=%h" | "--pretty=%H" | "--pretty=%h",
+            ends @ ..,
+        ] if ends
+            .iter()
+            .take_while(|end| **end != "--")
+            .all(|end| !end.starts_with('-')) =>
+        {
+            hash()
+        }
         ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
         ["date", format] | ["date", "-u", format] => date(format),
         ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),

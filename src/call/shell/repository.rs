@@ -7,12 +7,14 @@
 use super::effects::{Effect, Outcome, What};
 use super::env::Env;
 use super::script::Walker;
-use crate::call::access::{Kind, Mode, Opt, Reach};
+use crate::call::access::{Cover, Kind, Mode, Opt, PathAccess, Reach, Touches};
 use crate::call::path;
-use crate::call::word::Word;
+use crate::call::word::{Links, Word};
 use crate::source::Span;
 use smol_str::SmolStr;
 
+/// So many files are told apart that git puts back.
+const MOST_CHANGED: usize = 1000;
 /// So many folders upwards are looked at.
 const DEEPEST: usize = 64;
 
@@ -22,36 +24,31 @@ impl Walker<'_> {
         let made = self.headed.is_some();
         // `find -execdir`, `cd` to a name that was printed: the line leads where nobody knows.
         let lost = env.folders.is_empty() && self.scene.cwd.is_some();
-        let mut folders: Vec<String> = env.folders.iter().map(SmolStr::to_string).collect();
-        for option in options {
-            // Git's own: that of a subcommand has other names too (`git commit -C`).
-            let elsewhere = option.names.iter().all(|name| name == "-C");
-            if let Some(folder) = option.value.as_ref().filter(|_| elsewhere) {
-                let Some(folder) = folder.text() else {
-                    return true;
-                };
-                for at in &mut folders {
-                    *at = path::normal(&path::join(at, folder));
-                }
-            }
-        }
-        made || lost || folders.into_iter().any(|at| self.is_bare(at))
+        let folders = git_folders(env, options);
+        made || lost || folders.is_none_or(|all| all.into_iter().any(|at| self.is_bare(at)))
     }
 
-    /// Whether git meets such a repository from a folder upwards, before one with a `.git`.
+    /// Whether git meets such a repository from a folder upwards, before one with a whole `.git`. One beside that counts
+    /// too: it takes its place as soon as a file of it is gone.
     fn is_bare(&self, mut at: String) -> bool {
         if self.placed.unnamed.leads(&at) {
             return true;
         }
         for _ in 0..DEEPEST {
             let is_folder = |name: &str| self.is_folder(&path::join(&at, name)) == Some(true);
-            if is_folder(".git") {
-                // Such a file in a main repository sends git elsewhere for its settings.
-                let common = Word::known(path::join(&at, ".git/commondir"), Span::default());
-                return (self.scene.glob)(&common, None).is_some_and(|found| !found.is_empty());
-            }
-            if is_folder("objects") && is_folder("refs") {
+            let is_there = |name: &str| self.is_there(&path::join(&at, name));
+            let own = is_folder(".git");
+            if is_folder("objects") && is_folder("refs") && (!own || is_there("HEAD")) {
                 return true;
+            }
+            // Such a file in a main repository sends git elsewhere for its settings.
+            if own && is_there(".git/commondir") {
+                return true;
+            }
+            let whole =
+                is_there(".git/HEAD") && is_folder(".git/objects") && is_folder(".git/refs");
+            if own && whole {
+                return false;
             }
             match at.rfind('/') {
                 Some(slash) if at.len() > 1 => at.truncate(slash.max(1)),
@@ -98,6 +95,118 @@ impl Walker<'_> {
                 _ => false,
             })
     }
+
+    /// Remembers that git has put other files in the place of those that were seen, and says which it surely does.
+    pub(super) fn swap(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        let options = match self.out.get(at).map(|access| &access.kind) {
+            Some(Kind::Command(command)) => command.options.as_slice(),
+            _ => &[],
+        };
+        let top = self.scene.top.as_deref();
+        let inside = |own: &String| top.is_none_or(|top| is_within(own, top));
+        let folders = git_folders(env, options);
+        self.placed.swapped_elsewhere |= folders.as_ref().is_none_or(|all| !all.iter().all(inside));
+        for folder in folders.into_iter().flatten().filter(|_| outcome.restores) {
+            if self.placed.restored.insert(folder.clone()) {
+                self.restore(&folder, at, env);
+            }
+        }
+        self.placed.swapped = true;
+    }
+
+    /// What was changed in a repository since git last looked is put back.
+    fn restore(&mut self, folder: &str, at: usize, env: &Env) {
+        let span = self.out.get(at).and_then(|access| access.span);
+        let word = |path: String| Word::known(path, span.unwrap_or_default());
+        let changed = (self.scene.changed)(folder);
+        let (paths, reach) = match changed.len() > MOST_CHANGED {
+            true => (vec![folder.to_owned()], Reach::SomethingBelow),
+            false => (changed, Reach::Itself),
+        };
+        let cover = Cover::Command { at, naming: None };
+        for path in paths.into_iter().map(word) {
+            self.path(Mode::Write, &path, reach, cover, Touches::Surely, env);
+        }
+    }
+
+    /// What is touched where nothing was seen, after git put other files there: it may be a link to anything.
+    pub(super) fn through_swapped(&self, access: &PathAccess) -> Option<PathAccess> {
+        if !self.placed.swapped || access.touches != Touches::Surely || access.path.is_unknown() {
+            return None;
+        }
+        let folder = access.cwd.as_deref().unwrap_or("/");
+        let start = path::normal(&path::join(folder, access.path.prefix()));
+        let top = self.scene.top.as_deref();
+        if !self.placed.swapped_elsewhere && !top.is_none_or(|top| is_within(&start, top)) {
+            return None;
+        }
+        let seen = |path: &str| {
+            let word = Word::known(path, access.path.span);
+            (self.scene.glob)(&word, None).is_none_or(|found| !found.is_empty())
+        };
+        let known = match (access.path.text(), access.path.listed()) {
+            (Some(_), _) => {
+                let owner = match access.cover {
+                    Cover::Command { at, .. } => self.out.get(at),
+                    Cover::Tool => None,
+                };
+                let follows = owner.is_some_and(
+                    |owner| matches!(&owner.kind, Kind::Command(command) if command.follows),
+                );
+                seen(&start) && !follows
+            }
+            (None, Some(listed)) => listed.links == Links::None,
+            // Without a view of the files no name is looked up.
+            (None, None) => (self.scene.folder)("/").is_none(),
+        };
+        (!known).then(|| PathAccess {
+            path: Word::unknown(access.path.shown(), access.path.span, false),
+            reach: match access.mode {
+                Mode::Read => access.reach,
+                Mode::Write => Reach::Itself,
+            },
+            ..access.clone()
+        })
+    }
+}
+
+/// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed.
+fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {
+    let mut folders: Vec<String> = env.folders.iter().map(SmolStr::to_string).collect();
+    for option in options {
+        // That of a subcommand has other names too (`git commit -C`).
+        let elsewhere = option.names.iter().all(|name| name == "-C");
+        if let Some(folder) = option.value.as_ref().filter(|_| elsewhere) {
+            let folder = folder.text()?;
+            for at in &mut folders {
+                *at = path::normal(&path::join(at, folder));
+            }
+        }
+    }
+    Some(folders)
+}
+
+/// Whether writing a path may make or break a repository.
+pub(super) fn breaks(path: &PathAccess) -> bool {
+    let text = path.path.text().unwrap_or_default();
+    let folder = path.cwd.as_deref().unwrap_or("/");
+    let near = text.contains(".git") || folder.contains(".git");
+    path::last(text) == "HEAD" || near && is_vital(&path::normal(&path::join(folder, text)))
+}
+
+/// Whether a repository is none, or another, without what stands at a path.
+fn is_vital(path: &str) -> bool {
+    const VITAL: &[&str] = &[
+        "HEAD",
+        "objects",
+        "refs",
+        "config",
+        "config.worktree",
+        "commondir",
+    ];
+    let mut names = path.split('/');
+    let inside = names.any(|name| name == ".git");
+    inside && names.next().is_none_or(|name| VITAL.contains(&name))
 }
 
 /// Whether a folder is another, or below it.

@@ -14,7 +14,6 @@ use super::syntax::{
 };
 use super::{Scene, names, numbers, words};
 use crate::call::access::{Access, Kind, Mode, Opaque, Via};
-use crate::call::path;
 use crate::call::programs::{self, Start};
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
@@ -222,8 +221,7 @@ impl<'s> Walker<'s> {
 
     pub fn push(&mut self, kind: Kind, span: Span) -> usize {
         if let Kind::Path(path) = &kind {
-            let name = path::last(path.path.text().unwrap_or_default());
-            if path.mode == Mode::Write && name == "HEAD" {
+            if path.mode == Mode::Write && super::repository::breaks(path) {
                 self.headed.get_or_insert(self.out.len());
             }
         }
@@ -1099,7 +1097,9 @@ impl<'s> Walker<'s> {
         }
         let mut all = Vec::new();
         for word in words {
-            let names = is_glob(&word).then(|| (self.scene.glob)(&word, env.folder()));
+            // What git put in the place of files that were seen may have any name.
+            let seen = is_glob(&word) && !self.placed.swapped;
+            let names = seen.then(|| (self.scene.glob)(&word, env.folder()));
             match names.flatten() {
                 // What fits nothing stands for itself, unless this line may have made something that fits.
                 Some(names)

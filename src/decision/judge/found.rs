@@ -26,21 +26,29 @@ impl Judge<'_> {
         &self,
         own: &Paths,
         listing: &Listing,
-        (start, ends, left_out): (&str, &[Cow<'_, str>], &[String]),
+        (start, ends, left_out, inside): (&str, &[Cow<'_, str>], &[String], bool),
         enough: Fit,
     ) -> Option<String> {
         let address = |it: *const ()| it as usize;
         let looked: Looked = (
             address(std::ptr::from_ref(own).cast()),
             address(std::ptr::from_ref(listing).cast()),
-            format!("{start}\0{}\0\0{}", ends.join("\0"), left_out.join("\0")),
+            format!(
+                "{inside}{start}\0{}\0\0{}",
+                ends.join("\0"),
+                left_out.join("\0")
+            ),
             enough,
         );
         if let Some(found) = self.found.borrow().get(&looked) {
             return found.clone();
         }
         let counts = |path: &str| {
-            let end = ends.is_empty() || ends.iter().any(|end| path.ends_with(&**end));
+            let named = |path: &str| ends.iter().any(|end| path.ends_with(&**end));
+            let mut above = path.match_indices('/').map(|(at, _)| at);
+            let end = ends.is_empty()
+                || named(path)
+                || inside && above.any(|at| at >= start.len() && path.get(..at).is_some_and(named));
             let name = path.rsplit('/').next().unwrap_or(path);
             let left = || left_out.iter().any(|glob| programs::fits(glob, name));
             end && path.starts_with(start) && !left()

@@ -79,6 +79,7 @@ impl<'a> Judge<'a> {
             let (fit, found) = match fit {
                 Fit::Must => (fit, None),
                 Fit::MayPattern if self.lists_none(&set.paths, path) => continue,
+                Fit::No if self.lists_none_inside(&set.paths, path) => continue,
                 fit if fit == Fit::MayPattern && reads_all(path) => self
                     .lists(&set.paths, path, Fit::Must)
                     .map_or((fit, None), |found| (Fit::Must, Some(found))),
@@ -110,6 +111,7 @@ impl<'a> Judge<'a> {
                 (Stance::Loosens, fit) => fit,
                 (Stance::Tightens, Fit::Must) => Fit::Must,
                 (Stance::Tightens, Fit::MayPattern) if self.lists_none(own, path) => continue,
+                (Stance::Tightens, Fit::No) if self.lists_none_inside(own, path) => continue,
                 (Stance::Tightens, Fit::MayPattern)
                     if reads_all(path) && self.lists(own, path, Fit::Must).is_some() =>
                 {

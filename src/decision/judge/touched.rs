@@ -71,6 +71,11 @@ impl<'p> Names<'p> {
         format!("a file below `{folder}`{end}")
     }
 
+    /// Whether they are folders perhaps, and all below them is touched, too: `find . -name build -exec rm -r {} +`.
+    fn inside(&self, path: &PathAccess) -> bool {
+        path.reach != Reach::Itself && self.listed.by == "find"
+    }
+
     fn skips(&self) -> Skips {
         Skips {
             hidden: self.listed.shown,
@@ -338,7 +343,7 @@ impl<'a> Judge<'a> {
         };
         let ends = owner.map_or(&[][..], |command| &command.ends);
         let left_out = owner.map_or(&[][..], |command| &command.left_out);
-        match self.find_below(own, &listing, ("", ends, left_out), Fit::Must) {
+        match self.find_below(own, &listing, ("", ends, left_out, false), Fit::Must) {
             Some(path) => Some((Fit::Must, Some(path))),
             None if listing.complete => None,
             None => unseen,
@@ -360,13 +365,19 @@ impl<'a> Judge<'a> {
             && self.lists(own, path, Fit::MayUnknown).is_none()
     }
 
+    /// The same of all that lies below the names, where that is touched.
+    pub(super) fn lists_none_inside(&self, own: &Paths, path: &PathAccess) -> bool {
+        Names::of(path).is_some_and(|names| names.inside(path)) && self.lists_none(own, path)
+    }
+
     /// A name among those that a program prints that fits the patterns well enough.
     pub(super) fn lists(&self, own: &Paths, path: &PathAccess, enough: Fit) -> Option<String> {
         let names = Names::of(path)?;
         let folder = names.folder(path, self.frame);
         let listing = self.listing(&folder, names.skips())?;
         let start = format!("{}/{}", folder.real().trim_end_matches('/'), names.start);
-        self.find_below(own, &listing, (&start, &names.ends, &[]), enough)
+        let inside = names.inside(path);
+        self.find_below(own, &listing, (&start, &names.ends, &[], inside), enough)
     }
 
     /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and

@@ -277,6 +277,13 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.backs_up = reading.sets(Set::Backups);
     out.copies = copies;
     out.swaps = swaps || reading.entries.last().is_some_and(|entry| entry.swaps);
+    let paths = reading
+        .found
+        .iter()
+        .any(|found| found.spec.slot.kind == Kind::Names);
+    out.restores = reading.entries.last().is_some_and(|entry| entry.restores)
+        && reading.operands.is_empty()
+        && !paths;
     out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);

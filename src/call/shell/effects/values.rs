@@ -314,6 +314,12 @@ impl<'w> Judge<'w> {
                 }
                 _ => path(self, Mode::Write, self.reach(true, true)),
             },
+            Kind::Start => {
+                let own = |text: &str| self.own.texts().any(|known| known == text);
+                if !word.text().is_some_and(own) {
+                    self.escalate(&format!("starts from `{}`", word.shown()), naming);
+                }
+            }
             Kind::Script => self.script(word, at, whole),
             Kind::Split => {
                 // `\_` is a blank to `env -S`, `\t` a tab, and `>` a word like any other.

@@ -124,9 +124,19 @@ impl Judge<'_> {
     pub(super) fn goal(&mut self, word: &Word, at: usize) {
         self.sets(word, at);
         let shown = word.shown();
-        let last = shown.rsplit(':').next().unwrap_or("");
-        let known = |known: &str| programs::fits(known, last);
-        if !shown.contains('=') && !self.harmless.is_empty() && !self.harmless.texts().any(known) {
+        let listed = |goal: &str| {
+            let mut not = self
+                .harmless
+                .texts()
+                .filter_map(|own| own.strip_prefix('!'));
+            let fits = self.harmless.texts().any(|own| programs::fits(own, goal));
+            self.harmless.texts().any(|own| own == goal)
+                || fits && !not.any(|own| programs::fits(own, goal))
+        };
+        // `tox -e py,lint`.
+        let known = |goal: &str| listed(goal.rsplit(':').next().unwrap_or(""));
+        let all = known(&shown) || shown.split(',').all(known);
+        if !shown.contains('=') && !self.harmless.is_empty() && !all {
             self.escalate(&format!("also does `{shown}`"), at);
         }
     }
