@@ -200,6 +200,8 @@ pub struct Escalation {
     pub what: String,
     /// What triggers it.
     pub at: Trigger,
+    /// What to write instead, where something else does the same without it.
+    pub instead: Option<String>,
 }
 
 /// What triggers an escalation.

@@ -49,6 +49,8 @@ pub struct Listed {
     pub nul: bool,
     /// Who reads them splits them at blanks, so that one name may be several words.
     pub split: bool,
+    /// So many folders down they lie, at most, without which they are printed (`ls a/b`: 2).
+    pub deep: usize,
 }
 
 /// Which links are among names that are printed.

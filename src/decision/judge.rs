@@ -301,12 +301,24 @@ impl<'a> Judge<'a> {
                 access: None,
                 subject: tool.clone(),
                 text,
-                instead: None,
+                instead: self.instead(),
                 address: Some(tier.address.clone()),
                 place: tier.place.clone(),
                 order: 0,
             });
         }
+    }
+
+    /// What may be written in the place of a command that leans on the tier.
+    fn instead(&self) -> Option<String> {
+        let mut all = self.accesses.iter().zip(&self.judged);
+        all.find_map(|(access, judged)| match &access.kind {
+            Kind::Command(command) if judged.covered == Covered::Tier => command
+                .escalations
+                .iter()
+                .find_map(|own| own.instead.clone()),
+            _ => None,
+        })
     }
 
     /// The accesses that lean on the tier, in words.

@@ -131,7 +131,12 @@ pub fn subject(access: &Access, tool: &str) -> String {
         Kind::Tool => tool.to_owned(),
         Kind::Command(command) => {
             let mut line = String::with_capacity(64);
+            let mut before = None;
             for word in &command.words {
+                // What the shell may split off a word is written once.
+                if before.replace(word.span) == Some(word.span) && word.splits {
+                    continue;
+                }
                 if !line.is_empty() {
                     line.push(' ');
                 }

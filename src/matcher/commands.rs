@@ -179,9 +179,10 @@ impl<'a> Spelled<'a> {
         let found = || {
             let all = sequence(self.accesses, self.at, true, None);
             let unsure = all.iter().filter(|item| item.word.text().is_none());
-            let shown: Vec<String> = unsure
+            let mut shown: Vec<String> = unsure
                 .map(|item| format!("`{}`", item.word.shown()))
                 .collect();
+            shown.dedup();
             (!shown.is_empty()).then(|| shown.join(", ").into())
         };
         self.unsure.get_or_init(found).clone()

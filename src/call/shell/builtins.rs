@@ -121,8 +121,11 @@ impl Walker<'_> {
             }
             "wait" if args.iter().all(is_number) => {}
             "read" | "mapfile" | "readarray" | "getopts" | "wait" | "vared" => {
+                if name == "wait" {
+                    self.optional(args, "-p");
+                }
                 self.names(name, args, env);
-                // Each line is a name below a folder, and so is the variable.
+                // Each line is a name below a folder, and so is the variable. Without `-r` its backslashes go.
                 if let (Input::Names(word), "read") = (input, name)
                     && let Some(variable) = one_line(args, names::ends_with_nul(word))
                 {
@@ -130,30 +133,12 @@ impl Walker<'_> {
                         splits: false,
                         ..word.clone()
                     };
-                    env.set(variable, Value::Known(word));
+                    let mut texts = args.iter().filter_map(Word::text);
+                    let raw = texts.any(|text| matches!(text, "-r" | "-rd"));
+                    env.set(variable, Value::Known(word.split(!raw)));
                 }
             }
-            "printf"
-                if args
-                    .first()
-                    .is_some_and(|word| word.prefix().starts_with("-v")) =>
-            {
-                // `-v name` and `-vname`.
-                let joined = args.first().filter(|word| word.text() != Some("-v"));
-                match joined.or(args.get(1)) {
-                    Some(word) => {
-                        self.named(word, env);
-                        match word.text() {
-                            Some(text) if joined.is_some() => {
-                                set_name(env, text.get(2..).unwrap_or_default());
-                            }
-                            Some(text) => set_name(env, text),
-                            None => env.set_some(),
-                        }
-                    }
-                    None => env.lost = true,
-                }
-            }
+            "printf" => self.prints(args, env),
             "let" => {
                 env.lost |= env.dialect == Dialect::Posix;
                 self.arithmetic = true;
@@ -282,6 +267,43 @@ impl Walker<'_> {
         }
     }
 
+    /// `printf -v name`, `printf -vname`, as often as they like.
+    fn prints(&mut self, args: &[Word], env: &mut Env) {
+        let mut rest = args;
+        while let [first, after @ ..] = rest
+            && first.prefix().starts_with("-v")
+        {
+            let (word, name, after) = match (first.text(), after) {
+                (Some("-v"), [name, after @ ..]) => (name, name.text(), after),
+                (Some("-v"), []) => {
+                    env.lost = true;
+                    return;
+                }
+                (text, after) => (first, text.and_then(|text| text.get(2..)), after),
+            };
+            self.named(word, env);
+            match name {
+                Some(name) => {
+                    let bare = name.split('[').next().unwrap_or_default();
+                    for value in after {
+                        self.given(bare, value, env);
+                    }
+                    set_name(env, name);
+                }
+                None => env.set_some(),
+            }
+            rest = after;
+        }
+        self.optional(rest.get(..1).unwrap_or_default(), "-v");
+    }
+
+    /// A name is set to what is read; a subscript makes no difference.
+    fn takes(&mut self, name: &str, span: Span, env: &mut Env) {
+        let bare = name.split('[').next().unwrap_or_default();
+        self.given(bare, &Word::unknown(bare, span, false), env);
+        set_name(env, bare);
+    }
+
     /// `unset -f x` leaves the variable alone, `unset x` in a function may uncover what the call or a function above has
     /// hidden, and a function goes only where there is no variable of its name.
     fn unset(&mut self, name: &str, letters: &str, env: &mut Env) {
@@ -384,6 +406,9 @@ impl Walker<'_> {
                 }
                 continue;
             }
+            if let Some(value) = value.as_ref().filter(|_| !has('i')) {
+                self.given(bare, value, env);
+            }
             // It holds no text from before: that would stay.
             let mut fresh = value.is_some() || !env.touched(bare);
             if local && let Some(call) = self.calls.last_mut() {
@@ -438,7 +463,8 @@ impl Walker<'_> {
             "mapfile" | "readarray" => "MAPFILE",
             _ => "OPTARG",
         };
-        set_name(env, default);
+        let span = args.first().map_or_else(Span::default, |word| word.span);
+        self.takes(default, span, env);
         if name == "getopts" {
             set_name(env, "OPTIND");
         }
@@ -457,11 +483,11 @@ impl Walker<'_> {
                 // `read -raname`: wherever the options end, the rest may be a name.
                 Some(text) if text.starts_with('-') && text.len() < 64 => {
                     for at in 2..text.len() {
-                        set_name(env, text.get(at..).unwrap_or_default());
+                        self.takes(text.get(at..).unwrap_or_default(), word.span, env);
                     }
                 }
                 // Values of options may look like names: making one more name unknown does no harm.
-                Some(text) => set_name(env, text),
+                Some(text) => self.takes(text, word.span, env),
                 None => env.set_some(),
             }
         }

@@ -119,7 +119,18 @@ impl Walker<'_> {
         for (index, raw) in raws.iter().enumerate() {
             if declares && is_assignment(tree, raw) {
                 // The arguments of `export` and its like are assignments: not split, no globs.
-                found.push(words::value(tree, raw, env, true));
+                let value = words::value(tree, raw, env, true);
+                if let [.., Part::Array(all)] = &*raw.parts {
+                    let name = value.prefix().split(['=', '+']).next().unwrap_or_default();
+                    let mut options = found.iter().map(Word::prefix);
+                    let keyed = env.is_keyed(name)
+                        || options.any(|text| text.starts_with('-') && text.contains('A'));
+                    for raw in all {
+                        let element = words::value(tree, raw, env, false);
+                        self.index(&element, keyed, env);
+                    }
+                }
+                found.push(value);
                 continue;
             }
             words::words(tree, raw, env, &mut found);
@@ -206,19 +217,23 @@ impl Walker<'_> {
                 Value::Scalar(raw) => {
                     let value = words::value(tree, raw, env, true);
                     self.kept(&value);
+                    if counts {
+                        self.expression(&value, env);
+                    }
                     let held = matches!(env.value(name), Known::Known(word) if is_number(&word));
                     numbers_if(held && is_number(&value))
                 }
                 Value::Array(all) => {
-                    let mut all_numbers = !assign.append;
+                    let held = matches!(env.value(name), Known::Known(word) if is_number(&word));
+                    let mut all_numbers = !assign.append || held;
                     for raw in all {
                         let value = words::value(tree, raw, env, false);
                         self.kept(&value);
                         all_numbers &= is_number(&value);
-                        // `([$x]=1)`: a subscript.
-                        if value.prefix().starts_with('[') && !env.is_keyed(name) {
-                            self.expression(&numbers::subscript_of(&value), env);
+                        if counts {
+                            self.expression(&value, env);
                         }
+                        self.index(&value, env.is_keyed(name), env);
                     }
                     numbers_if(all_numbers)
                 }
@@ -227,6 +242,13 @@ impl Walker<'_> {
                 self.handed_over(name, value);
             }
             env.set(name, value);
+        }
+    }
+
+    /// `([$x]=1)`: a subscript, which is evaluated unless it is a key.
+    fn index(&mut self, element: &Word, keyed: bool, env: &Env) {
+        if element.prefix().starts_with('[') && !keyed {
+            self.expression(&numbers::subscript_of(element), env);
         }
     }
 
@@ -275,6 +297,7 @@ impl Walker<'_> {
             };
             inner.hand_down(name, Known::Known(value.clone()));
             self.kept(&value);
+            self.given(name, &value, env);
             self.handed_over(name, &value);
             if programs::runs_its_value(name) {
                 self.prompt(name, &Known::Known(value.clone()), env);
@@ -326,7 +349,10 @@ impl Walker<'_> {
             Input::Inherited => Stdin::None,
             _ => Stdin::Fed,
         };
-        let mut outcome = effects::outcome(&found, stdin);
+        let outcome = effects::outcome(&found, stdin);
+        let (found, mut outcome) =
+            effects::severally(&found, &outcome, stdin).unwrap_or((found, outcome));
+        self.dashed(&found, &mut outcome, env);
         outcome.starts.extend(more_starts(&found));
         self.reveal(&mut outcome);
         self.keeps(&found, &outcome, function.is_some(), input, level);
@@ -469,6 +495,39 @@ impl Walker<'_> {
         Some(at)
     }
 
+    /// Names that a program prints, of files whose own name is an option: `ls | xargs sort`.
+    fn dashed(&self, found: &[Word], outcome: &mut Outcome, env: &Env) {
+        if outcome.dashed.is_empty() {
+            return;
+        }
+        // `ls a/b` prints names of that folder.
+        const DEEP: usize = 3;
+        let listed = outcome
+            .dashed
+            .iter()
+            .filter_map(|at| found.get(*at)?.listed());
+        let deep = listed.map(|listed| listed.deep).max().unwrap_or(0);
+        // Where the files are not seen, nobody is held to be so unlucky.
+        let sees = (self.scene.folder)("/").is_some();
+        let none = |depth| {
+            let folders = std::iter::repeat_n([Piece::Star, Piece::Text("/".into())], depth);
+            let name = [Piece::Text("-".into()), Piece::Star];
+            let glob = Word::of(folders.flatten().chain(name), Span::default());
+            let names = (self.scene.glob)(&glob, env.folder());
+            self.placed.made_like(&glob, env.folder()).next().is_none()
+                && names.map_or(!sees, |names| names.is_empty())
+        };
+        let none = deep <= DEEP && (0..=deep).all(none);
+        for at in outcome.dashed.iter().filter(|_| !none) {
+            let shown = found.get(*at).map(Word::shown).unwrap_or_default();
+            outcome.escalations.push(Escalation {
+                what: format!("may take `{shown}` for an option: a name may begin with a dash"),
+                instead: None,
+                at: Trigger::Word(*at),
+            });
+        }
+    }
+
     #[allow(clippy::too_many_arguments)] // the parts of one access
     pub(super) fn push_command(
         &mut self,
@@ -497,6 +556,7 @@ impl Walker<'_> {
         for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
                 what: format!("runs after {name} was changed"),
+                instead: None,
                 at: Trigger::Unnamed,
             });
         }
@@ -514,6 +574,7 @@ impl Walker<'_> {
         if git && self.meets_bare(env, &outcome.options) {
             escalations.push(Escalation {
                 what: "works on a repository whose settings lie open".to_owned(),
+                instead: None,
                 at: Trigger::Unnamed,
             });
         }

@@ -9,6 +9,7 @@ mod judging;
 mod pathspecs;
 mod reading;
 mod scripts;
+mod several;
 mod spellings;
 mod starting;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod values;
 
 pub(super) use pathspecs::{TOP, is_sure as is_pathspec};
 pub(super) use reading::cut;
+pub(super) use several::{may_be_option, severally};
 pub use values::asked_for;
 pub(super) use values::{files_of, named, shelled};
 
@@ -183,6 +185,8 @@ pub struct Outcome {
     pub restores: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
+    /// Words that name files, and stand where an option does more, if a file's name begins with a dash.
+    pub dashed: Vec<usize>,
     /// It has nothing to do but what is typed into it.
     pub open: bool,
     /// The table knows the program.

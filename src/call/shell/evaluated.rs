@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use super::commands::Level;
-use super::effects::{self, Outcome, Starts};
+use super::effects::{self, Outcome, Starts, may_be_option};
 use super::env::{Env, Value};
 use super::numbers::{self, is_number};
 use super::parse::{self, DEEPEST};
@@ -66,11 +66,17 @@ impl Walker<'_> {
     pub fn tested(&mut self, words: &[Word], double: bool, env: &Env) {
         for (at, word) in words.iter().enumerate() {
             self.evaluated(word, env);
+            if word.splits && !double && !is_number(word) {
+                let why = "an unquoted word of a test may be `-v` and a subscript, which is evaluated: put it in quotes";
+                self.opaque(why, word.span);
+                continue;
+            }
             let operator = word.text().unwrap_or_default();
             let compares = matches!(operator, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
-            self.arithmetic |= compares || operator == "-v" || operator.contains('[');
+            let looks = operator == "-v" || !double && may_begin(word, "-v");
+            self.arithmetic |= compares || looks || operator.contains('[');
             let before = at.checked_sub(1).filter(|_| compares && double);
-            let after = (operator == "-v" || compares && double).then_some(at + 1);
+            let after = (looks || compares && double).then_some(at + 1);
             for at in before.into_iter().chain(after) {
                 match words.get(at) {
                     Some(word) if compares => self.expression(word, env),
@@ -78,6 +84,24 @@ impl Walker<'_> {
                     None => {}
                 }
             }
+        }
+    }
+
+    /// The first words of `printf` and `wait` may be an option that sets a variable (`printf "$x"`), up to a `--`.
+    pub fn optional(&mut self, words: &[Word], option: &str) {
+        for word in words.iter().take_while(|word| word.text() != Some("--")) {
+            if may_begin(word, option) && word.text().is_none() {
+                let why = "a word that cannot be computed may be an option with a subscript, which is evaluated: write `--` before it";
+                self.opaque(why, word.span);
+            }
+        }
+    }
+
+    /// What a variable is given that holds a number: it is evaluated, however it is given.
+    pub fn given(&mut self, name: &str, value: &Word, env: &Env) {
+        if env.is_odd(name) {
+            self.arithmetic = true;
+            self.expression(value, env);
         }
     }
 
@@ -294,6 +318,15 @@ impl Walker<'_> {
         }
         self.via.pop();
         self.depth = before;
+    }
+}
+
+/// Whether a word may be this option, or begin with it.
+fn may_begin(word: &Word, option: &str) -> bool {
+    let prefix = word.prefix();
+    match word.text() {
+        Some(text) => text == option,
+        None => may_be_option(word) && (option.starts_with(prefix) || prefix.starts_with(option)),
     }
 }
 

@@ -5,7 +5,7 @@
 use super::builtins::{own_options, started_with};
 use super::commands::Level;
 use super::dialect::Dialect;
-use super::effects::{Starts, named, shelled};
+use super::effects::{self, Starts, Stdin, named, shelled};
 use super::env::{Env, Value as Known};
 use super::names;
 use super::parse::is_name;
@@ -95,17 +95,15 @@ impl Walker<'_> {
                             word == "--null" || (word.starts_with('-') && word.ends_with('0'))
                         })
                     };
-                    // `xargs -d '\n'` takes each line for one name.
-                    let whole = || {
-                        nul()
-                            || found.get(..from).unwrap_or_default().iter().any(|word| {
-                                word.prefix().starts_with("-d")
-                                    || word.prefix().starts_with("--delim")
-                            })
-                    };
+                    // `xargs -d '\n'` takes each line for one name, `xargs -d x` cuts names.
+                    let delimiter = option(found, "-d").filter(|_| name == "xargs");
+                    let line = |word: &Word| matches!(word.text(), Some("\\n" | "\n" | "\\0"));
+                    let cut = delimiter.as_ref().is_some_and(|word| !line(word))
+                        || name == "xargs" && option(found, "-a").is_some();
+                    let whole = || nul() || delimiter.is_some();
                     let names = match (input, &listed) {
                         _ if apart => names::found_here(),
-                        _ if empty => Word::unknown("…", Span::default(), true),
+                        _ if empty || cut => Word::unknown("…", Span::default(), true),
                         (_, Some(word)) => word.clone(),
                         (Input::Names(word), None) if !names::ends_with_nul(word) || nul() => {
                             word.clone().split(!whole())
@@ -674,6 +672,13 @@ pub(super) fn place_of_names(program: &str, options: &[Opt]) -> Option<Word> {
         option.names.iter().any(is)
     })?;
     Some(told.value.clone().unwrap_or_else(braces))
+}
+
+/// The value of an option of a command.
+fn option(found: &[Word], name: &str) -> Option<Word> {
+    let options = effects::outcome(found, Stdin::Fed).options;
+    let is = |option: &&Opt| option.names.iter().any(|own| own == name);
+    options.iter().rev().find(is)?.value.clone()
 }
 
 /// Puts the names, or an unknown, in the place of each mark; false where there is none.

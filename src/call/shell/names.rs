@@ -109,6 +109,19 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
                 .any(|name| names.contains(&name.as_ref()))
         })
     };
+    // Names that are cut, put together or replaced are no names of files any more.
+    let other = [
+        "--path-separator",
+        "--base-directory",
+        "--line-prefix",
+        "--label",
+    ];
+    let moved = |option: &Opt| {
+        option.value.is_some() && option.names.iter().any(|name| name == "--relative")
+    };
+    if has(&other) || outcome.options.iter().any(moved) {
+        return None;
+    }
     let prints = match program {
         "find" => !has(&["-printf", "-ls"]),
         "fd" | "fdfind" => !has(&["-l", "--list-details", "-a", "--absolute-path", "--format"]),
@@ -142,8 +155,19 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
                 return None;
             }
             let all = has(&["-a", "-A", "-f", "--all", "--almost-all"]);
+            let own = given
+                .iter()
+                .filter(|name| *name != "." && !has(&["-d", "--directory"]));
+            let deep = |name: &String| {
+                let name = name.trim_start_matches("./");
+                match name.split('/').any(|part| part.starts_with('.')) {
+                    true => usize::MAX,
+                    false => name.matches('/').count() + 1,
+                }
+            };
             let names = Listed {
                 by: program,
+                deep: own.map(deep).max().unwrap_or(0),
                 shown: !all && !part(|it| it.starts_with('.') && it != "."),
                 ..Listed::default()
             };
@@ -538,6 +562,34 @@ pub(super) fn glob_end(glob: &str) -> Option<&str> {
     (!end.is_empty() && !end.contains(['\\', '['])).then_some(end)
 }
 
+/// Filters, and their options with which lines still come through as they are, or not at all.
+const FILTERS: &[(&str, &str)] = &[
+    ("cat", "-u"),
+    ("head", "-n --lines -q --quiet --silent"),
+    ("tail", "-n --lines -q --quiet --silent"),
+    ("tac", ""),
+    ("shuf", "-n --head-count"),
+    (
+        "sort",
+        "-r -n -u -f -k -t -V -h -g -M -b -d -i -s -R --reverse --unique --key --version-sort",
+    ),
+    ("uniq", "-i -f -s -w -u -d --unique --repeated"),
+    ("grep", GREP),
+    ("egrep", GREP),
+    ("fgrep", GREP),
+];
+const GREP: &str = "-v -i -y -E -F -G -P -w -x -e -m -s -a -h -A -B -C --invert-match --ignore-case --extended-regexp";
+
+/// Whether an option is one of these, or a count of lines: `head -5`.
+fn drops(option: &Opt, known: &str) -> bool {
+    let count = |name: &str| {
+        let digits = name.strip_prefix('-').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is = |name: &str| count(name) || known.split(' ').any(|own| own == name);
+    option.sure && option.names.iter().any(|name| is(name))
+}
+
 /// The names that come through a filter: it drops lines, it does not change them.
 pub(super) fn filtered(words: &[Word], names: Word) -> Option<Word> {
     let outcome = effects::outcome(words, Stdin::Fed);
@@ -554,33 +606,10 @@ pub(super) fn filtered(words: &[Word], names: Word) -> Option<Word> {
                 }
             ) && effect.value.text() == Some("-")
         });
-    let has = |names: &[&str]| {
-        outcome.options.iter().any(|option| {
-            option
-                .names
-                .iter()
-                .any(|name| names.contains(&name.as_ref()))
-        })
-    };
-    let keeps = match path::last(words.first()?.text()?) {
-        "head" | "tail" | "tac" | "shuf" | "cat" => true,
-        "sort" => !has(&["-z"]),
-        "uniq" => !has(&["-c", "--count"]),
-        "grep" | "egrep" | "fgrep" => !has(&[
-            "-o",
-            "--only-matching",
-            "-c",
-            "--count",
-            "-n",
-            "--line-number",
-            "-b",
-            "--byte-offset",
-            "-l",
-            "-L",
-            "-H",
-        ]),
-        _ => false,
-    };
+    let keeps = FILTERS
+        .iter()
+        .find(|(name, _)| words.first().and_then(Word::text).map(path::last) == Some(*name))
+        .is_some_and(|(_, options)| outcome.options.iter().all(|option| drops(option, options)));
     let end = match words {
         [program, pattern] if program.text() == Some("grep") => pattern.text().and_then(line_end),
         _ => None,

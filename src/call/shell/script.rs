@@ -156,6 +156,8 @@ pub(super) struct Walker<'s> {
     pub unsettling: bool,
     /// A test, an assignment, arithmetic: something that is no access and yet no nothing.
     pub harmless: bool,
+    /// There is a `[[ ]]` or a `(( ))`.
+    pub tests: bool,
     pub depth: usize,
     called: BTreeSet<usize>,
     /// Functions among what runs later.
@@ -201,6 +203,7 @@ impl<'s> Walker<'s> {
             exited: false,
             unsettling: false,
             harmless: false,
+            tests: false,
             depth: 0,
             called: BTreeSet::new(),
             deferred: BTreeSet::new(),
@@ -631,6 +634,7 @@ impl<'s> Walker<'s> {
             Shape::Case { word, arms } => self.case(tree, word, arms, env, input),
             Shape::Arithmetic(parts, span) => {
                 self.harmless = true;
+                self.tests = true;
                 // To dash these are two subshells.
                 if self.bashism("`((…))`", env.dialect, tree.span(command.span)) {
                     let (text, origin) = (tree.of(*span), Origin::Computed(tree.span(*span)));
@@ -643,6 +647,7 @@ impl<'s> Walker<'s> {
             }
             Shape::Test(raws) => {
                 self.harmless = true;
+                self.tests = true;
                 for raw in raws {
                     self.parts(tree, &raw.parts, env);
                 }
@@ -807,6 +812,7 @@ impl<'s> Walker<'s> {
         }
         for value in &values {
             self.kept(value);
+            self.given(name, value, env);
         }
         self.via.push("loop body");
         // Names that `find` and its like print are each a name below the same folder.
@@ -816,6 +822,8 @@ impl<'s> Walker<'s> {
         let splits = values.iter().any(|word| word.splits);
         if select || splits || values.len() > ELEMENTS || values.is_empty() || self.exhausted {
             if select {
+                let chosen = Word::unknown("REPLY", tree.span(body_span(body)), false);
+                self.given("REPLY", &chosen, env);
                 env.forget("REPLY");
             }
             let before = env.clone();
@@ -1014,6 +1022,18 @@ impl<'s> Walker<'s> {
                             span: tree.span(span),
                             ..word
                         });
+                    }
+                    if matches!(parameter.operator, Operator::Assign { .. }) {
+                        let name = tree.of(parameter.name);
+                        let held = env.value(name);
+                        let target = match (&held, parameter.indirect) {
+                            (Value::Known(word), true) => word.text().unwrap_or_default(),
+                            _ => name,
+                        };
+                        let span = parameter.span;
+                        let operand = &parameter.operand;
+                        let value = words::heredoc(tree, operand, span, &mut env.clone());
+                        self.given(target, &value, env);
                     }
                     if parameter.operator == Operator::Prompt {
                         let span = tree.span(parameter.span);

@@ -24,6 +24,8 @@ pub struct Unresolved<'a> {
     first: Option<usize>,
     /// Only a fresh human decision will do.
     forced: bool,
+    /// One of the words is not quoted.
+    splits: bool,
     protected: BTreeSet<&'a str>,
     denied: HashMap<&'a str, ()>,
     outside: bool,
@@ -53,6 +55,7 @@ impl<'a> Unresolved<'a> {
     pub fn add_path(&mut self, at: usize, what: What<'a>, path: &PathAccess) {
         // A program that writes whatever names it likes may write a denied file as well as a protected one.
         self.forced |= names_unknown(path) && !matches!(what, What::Outside);
+        self.splits |= path.path.splits && path.path.is_unknown();
         if path.reach != Reach::SomethingBelow || path.path.is_unknown() {
             self.add(at, what, || path.path.shown());
         } else if self.note(at, what) && self.folders.len() < SHOWN {
@@ -81,7 +84,10 @@ impl<'a> Unresolved<'a> {
         let mut unknown = self.words.clone();
         let mut instead = Vec::new();
         if !self.words.is_empty() {
-            instead.push("write the value out");
+            instead.push(match self.splits {
+                true => "write the value out, or quote it where it is one word",
+                false => "write the value out",
+            });
         }
         if !self.folders.is_empty() {
             unknown.push(format!(

@@ -163,7 +163,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     for option in reading.options.iter().filter(|option| !option.sure) {
         let computed = words.get(option.at).filter(|word| word.text().is_none());
-        if computed.is_some_and(|word| reading.may_do_more(word.prefix())) {
+        if computed.is_some_and(|word| reading.may_do_more(word.prefix(), &[])) {
             judge.escalate("an option that cannot be computed", option.at);
         }
     }
@@ -192,6 +192,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
     }
     let paths = operands(&reading, entry, words, &mut judge);
+    out.dashed = may_be_options(&reading, words, &mut judge);
     if runs && entry.starts == Start::Nothing && judge.starts.is_empty() {
         handed_on(words, &mut judge);
     }
@@ -260,6 +261,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         if entry.interactive && !out.escalations.iter().any(fed) {
             out.escalations.push(Escalation {
                 what: "takes commands from standard input".to_owned(),
+                instead: None,
                 at: Trigger::Unnamed,
             });
         }
@@ -560,6 +562,58 @@ fn operands(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge)
     paths
 }
 
+/// `rg "$x"` may be `rg --pre=sh`: a word that is no path may as well be an option that does more. Returns those that
+/// name files, which may begin with a dash or not.
+fn may_be_options(reading: &Reading, words: &[Word], judge: &mut Judge) -> Vec<usize> {
+    // What starts something says by itself that it cannot be followed.
+    let starts = |entry: &Entry| entry.starts != Start::Nothing;
+    if reading.open.is_empty()
+        || reading.entry().is_none_or(starts)
+        || !reading.may_do_more("", &[])
+    {
+        return Vec::new();
+    }
+    // Who only names a folder may as well name all below.
+    let beyond = reading.may_do_more("", &[Set::Below]);
+    let mut names = Vec::new();
+    for at in &reading.open {
+        let Some(word) = words.get(*at).filter(|_| reading.stray != Some(*at)) else {
+            continue;
+        };
+        if word.listed().is_some() {
+            names.push(*at);
+            continue;
+        }
+        let mut own = judge.effects.iter().filter(|(own, _)| own == at);
+        let enough = |(_, effect): &(usize, Effect)| is_path(effect) || !beyond;
+        let told = |old: &Escalation| old.at == Trigger::Word(*at);
+        if !own.any(enough) && !judge.escalations.iter().any(told) {
+            let shown = word.shown();
+            let what = format!("may take `{shown}` for an option");
+            let instead = match does(reading) {
+                // Who runs code hands on what stands behind a `--`.
+                Some(Does::Runs) => "write the value out".to_owned(),
+                _ => format!("write `{} \"{shown}\"`", before_operand(reading)),
+            };
+            judge.escalate_unless(&what, *at, Some(instead));
+        }
+    }
+    names
+}
+
+/// What makes an operand of the word behind it: an option that takes the program's pattern, or `--`.
+fn before_operand(reading: &Reading) -> &'static str {
+    let mut specs = reading.entries.iter().flat_map(|entry| entry.options);
+    let pattern = specs
+        .find(|spec| spec.slot.kind == Kind::Text && spec.sets.contains(&Set::NoFirst))
+        .and_then(|spec| spec.names.texts().next());
+    pattern.unwrap_or("--")
+}
+
+fn is_path(effect: &Effect) -> bool {
+    matches!(effect.what, What::Path { .. })
+}
+
 /// Who takes words from a file in the place of an operand does so in the place of any word: `nm -t @x`.
 fn respond(reading: &Reading, entry: &Entry, words: &[Word], judge: &mut Judge) {
     let own = entry.operands.map(|own| own.rest);
@@ -584,6 +638,9 @@ fn handed_on(words: &[Word], judge: &mut Judge) {
         .skip(end.map_or(words.len(), |end| end + 1));
     for (at, word) in handed {
         let known = judge.effects.iter().any(|(own, _)| *own == at);
+        if word.is_unknown() && !known {
+            judge.value(Slot::of(Kind::Maybe), word, at, at, true);
+        }
         let Some(text) = word.text().filter(|_| !known) else {
             continue;
         };

@@ -58,6 +58,8 @@ pub(super) struct Reading {
     pub hidden: Option<usize>,
     /// Operands right behind an option that the table does not list: each may be its value.
     pub behind: Vec<usize>,
+    /// Operands that may be an option: what they are cannot be computed, and no `--` stands before them.
+    pub open: Vec<usize>,
 }
 
 impl Reading {
@@ -89,17 +91,22 @@ impl Reading {
     }
 
     /// Whether a word that begins so, the rest unknown, may be an option that does more than the program by itself.
-    pub fn may_do_more(&self, prefix: &str) -> bool {
+    /// Options that set nothing but these do no more.
+    pub fn may_do_more(&self, prefix: &str, harmless: &[Set]) -> bool {
         let long = prefix.starts_with("--");
         let fits = |name: &str| match long {
             true => name.starts_with(prefix),
             // More letters of a cluster, or all of an option.
             false => name.len() == 2 || name.starts_with(prefix),
         };
-        let mut specs = self.entries.iter().flat_map(|entry| entry.options);
+        let depth = self.entries.len();
+        let levels = self.entries.iter().enumerate();
+        let levels = levels.filter(|(level, entry)| level + 1 == depth || !entry.strict);
+        let mut specs = levels.flat_map(|(_, entry)| entry.options);
         specs.any(|spec| {
             let plain = spec.slot == Slot::of(Kind::Text) && spec.escalates.is_none();
-            !(plain && spec.sets.is_empty()) && spec.names.texts().any(fits)
+            let sets = spec.sets.iter().any(|set| !harmless.contains(set));
+            (!plain || sets) && spec.names.texts().any(fits)
         })
     }
 
@@ -176,6 +183,7 @@ pub(super) fn read(words: &[Word], entry: &'static Entry, sub: Option<&'static E
         loose: Vec::new(),
         hidden: None,
         behind: Vec::new(),
+        open: Vec::new(),
     };
     if let Some(sub) = sub {
         reading.entries.push(sub);
@@ -272,6 +280,9 @@ impl Reader<'_> {
             } else {
                 if prefix.is_empty() && !pure {
                     self.reading.doubt.get_or_insert(at);
+                }
+                if super::may_be_option(word) {
+                    self.reading.open.push(at);
                 }
                 self.operand(at);
             }

@@ -147,10 +147,14 @@ impl Sed<'_> {
             '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x'
             | 'F' | 'z' => {}
             'q' | 'Q' | 'l' | 'L' => self.skip(|c| c.is_ascii_digit() || c == ' '),
-            // A label ends at a blank, and behind that of `:` the next command begins.
+            // A label ends at a blank, and behind that of `:` the next command begins. A `#` ends it for some, and a
+            // comment begins; for others it is a letter.
             ':' | 'b' | 't' | 'T' | 'v' => {
                 self.skip(|c| c == ' ' || c == '\t');
-                self.skip(|c| !c.is_whitespace() && !matches!(c, ';' | '}'));
+                self.skip(|c| !c.is_whitespace() && !matches!(c, ';' | '}' | '#'));
+                if self.peek() == Some('#') {
+                    return None;
+                }
             }
             'a' | 'i' | 'c' => loop {
                 // Text: its lines go on while they end in a backslash.

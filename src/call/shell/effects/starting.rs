@@ -46,6 +46,7 @@ pub(super) fn starts(
     if entry.console && stdin == Stdin::Fed && !reading.sets(Set::Stop) {
         judge.escalations.push(Escalation {
             what: "runs code from standard input".to_owned(),
+            instead: None,
             at: Trigger::Unnamed,
         });
         judge.starts.push((0, Starts::Console));
@@ -278,6 +279,7 @@ fn code(
     if skips && stdin == Stdin::Fed && reading.sets(Set::Opens) {
         judge.escalations.push(Escalation {
             what: "runs code from standard input".to_owned(),
+            instead: None,
             at: Trigger::Unnamed,
         });
     }
@@ -304,6 +306,7 @@ fn code(
             Some(_) => {
                 judge.escalations.push(Escalation {
                     what: "runs code from standard input".to_owned(),
+                    instead: None,
                     at: Trigger::Unnamed,
                 });
                 taken = 1;
@@ -311,6 +314,7 @@ fn code(
             None if stdin == Stdin::Fed && entry.subs.is_empty() => {
                 judge.escalations.push(Escalation {
                     what: "runs code from standard input".to_owned(),
+                    instead: None,
                     at: Trigger::Unnamed,
                 });
             }

@@ -326,7 +326,7 @@ fn tricky_lines() {
         ("npx --package=x -- rm y", "! --package=x, run rm y"),
         ("uv run --extra a rm y", "run rm y"),
         ("terraform --chdir=x show", "read x"),
-        ("chmod -R $X a", "write a/**"),
+        ("chmod -R $X a", "write a/**, ! $X"),
         ("kubectl --frob get delete x", "! --frob"),
         ("kubectl --frob x delete pod", "! --frob"),
         ("npm --frob ls publish", "! --frob"),

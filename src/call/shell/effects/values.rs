@@ -80,9 +80,15 @@ impl<'w> Judge<'w> {
     }
 
     pub fn escalate(&mut self, what: &str, at: usize) {
+        self.escalate_unless(what, at, None);
+    }
+
+    /// The same, where something else may be written instead.
+    pub fn escalate_unless(&mut self, what: &str, at: usize, instead: Option<String>) {
         let new = Escalation {
             what: what.to_owned(),
             at: Trigger::Word(at),
+            instead,
         };
         // The same word says the same soon, or never.
         if !self
