@@ -76,6 +76,14 @@ impl<'p> Names<'p> {
         path.reach != Reach::Itself && self.listed.by == "find"
     }
 
+    /// Whether nothing lies below them. A module that git tracks is a folder, though none is called `x.rs`.
+    fn are_files(&self) -> bool {
+        match self.listed.by {
+            "rg" | "grep" | "egrep" | "fgrep" => true,
+            by => by == "git" && !self.end.is_empty(),
+        }
+    }
+
     fn skips(&self) -> Skips {
         Skips {
             hidden: self.listed.shown,
@@ -367,7 +375,8 @@ impl<'a> Judge<'a> {
 
     /// The same of all that lies below the names, where that is touched.
     pub(super) fn lists_none_inside(&self, own: &Paths, path: &PathAccess) -> bool {
-        Names::of(path).is_some_and(|names| names.inside(path)) && self.lists_none(own, path)
+        let looked = |names: Names<'_>| names.inside(path) || names.are_files();
+        Names::of(path).is_some_and(looked) && self.lists_none(own, path)
     }
 
     /// A name among those that a program prints that fits the patterns well enough.
