@@ -4,6 +4,7 @@
 
 use super::env::Env;
 use super::names::{self, Stage};
+use crate::call::few::Few;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -26,8 +27,37 @@ pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
         ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
         ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),
         ["mktemp", template] | ["mktemp", "-d", template] => scratch(template, env),
+        ["date", options @ .., format] if are_of_date(options) && env.changed.is_empty() => {
+            date(format.strip_prefix('+')?)
+        }
         _ => None,
     }
+}
+
+/// `-u`, `-d yesterday`: which time it prints, not how.
+fn are_of_date(options: &[&str]) -> bool {
+    match options {
+        [] => true,
+        ["-u", rest @ ..] | ["-d", _, rest @ ..] => are_of_date(rest),
+        [first, rest @ ..] => first.starts_with("--date=") && are_of_date(rest),
+    }
+}
+
+/// `%F`, `%Y%m%d-%H%M`: digits, and signs of which none parts words.
+fn date(format: &str) -> Option<Word> {
+    let format = format.replace("%F", "%Y-%m-%d").replace("%T", "%H:%M:%S");
+    let mut pieces: Few<Piece> = Few::default();
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        pieces.add(match letter {
+            '%' if "sNYmdHMSjyuwV".contains(letters.next()?) => Piece::Digits,
+            letter if letter.is_ascii_alphanumeric() || "-_.:".contains(letter) => {
+                Piece::Text(letter.to_string())
+            }
+            _ => return None,
+        });
+    }
+    Some(Word::of(pieces, Span::default()))
 }
 
 /// The name of an object, or nothing where there is none.
