@@ -132,6 +132,7 @@ impl Walker<'_> {
                 if let (Input::Names(word), "read", [variable]) = (input, name, names.as_slice())
                     && is_name(variable)
                     && options.iter().all(|text| matches!(*text, "-r" | "-s"))
+                    && parts_at_blanks(assignments, env)
                 {
                     let word = Word {
                         splits: false,
@@ -724,6 +725,17 @@ fn quits(args: &[Word]) -> bool {
         [] => true,
         [word] => !word.splits,
         _ => false,
+    }
+}
+
+/// Whether `read` takes nothing but blanks for the ends of words: with `IFS=x` it cuts `.envx`.
+fn parts_at_blanks(assignments: &[Assignment], env: &Env) -> bool {
+    let blank = |word: &Word| word.text().is_some_and(|text| text.trim().is_empty());
+    let mut own = assignments.iter().rev().filter(|own| own.name == "IFS");
+    match (own.next(), env.value("IFS")) {
+        (Some(own), _) => blank(&own.value),
+        (None, Value::Known(word)) => blank(&word),
+        (None, _) => !env.touched("IFS"),
     }
 }
 
