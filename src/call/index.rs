@@ -118,7 +118,8 @@ mod tests {
             all.iter()
                 .all(|own| own.size == 10 && own.changed == (3, 4))
         );
-        Some(all.into_iter().map(|own| own.path).collect())
+        let seen = all.into_iter().filter(|own| own.seen);
+        Some(seen.map(|own| own.path).collect())
     }
 
     #[test]

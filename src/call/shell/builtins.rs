@@ -128,6 +128,7 @@ impl Walker<'_> {
                 // Each line is a name below a folder, and so is the variable. Without `-r` its backslashes go.
                 if let (Input::Names(word), "read") = (input, name)
                     && let Some(variable) = one_line(args, names::ends_with_nul(word))
+                    && parts_at_blanks(assignments, env)
                 {
                     let word = Word {
                         splits: false,
@@ -722,6 +723,17 @@ fn quits(args: &[Word]) -> bool {
         [] => true,
         [word] => !word.splits,
         _ => false,
+    }
+}
+
+/// Whether `read` takes nothing but blanks for the ends of words: with `IFS=x` it cuts `.envx`.
+fn parts_at_blanks(assignments: &[Assignment], env: &Env) -> bool {
+    let blank = |word: &Word| word.text().is_some_and(|text| text.trim().is_empty());
+    let mut own = assignments.iter().rev().filter(|own| own.name == "IFS");
+    match (own.next(), env.value("IFS")) {
+        (Some(own), _) => blank(&own.value),
+        (None, Value::Known(word)) => blank(&word),
+        (None, _) => !env.touched("IFS"),
     }
 }
 

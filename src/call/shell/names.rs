@@ -171,7 +171,8 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
                 shown: !all && !part(|it| it.starts_with('.') && it != "."),
                 ..Listed::default()
             };
-            return (!has(&["-l", "-R", "--recursive", "--format"])).then(|| below(".", names));
+            let other = ["-l", "-R", "--recursive", "--format", "-F", "--classify"];
+            return (!has(&other)).then(|| below(".", names));
         }
         _ => false,
     };

@@ -4,6 +4,7 @@
 
 use super::env::Env;
 use super::names::{self, Stage};
+use crate::call::few::Few;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 
@@ -44,11 +45,41 @@ pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
             hash()
         }
         ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
-        ["date", format] | ["date", "-u", format] => date(format),
         ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),
         ["mktemp", template] | ["mktemp", "-d", template] => scratch(template, env),
+        ["date", options @ .., format] if are_of_date(options) && env.changed.is_empty() => {
+            date(format.strip_prefix('+')?)
+        }
         _ => None,
     }
+}
+
+/// `-u`, `-d yesterday`: which time it prints, not how.
+fn are_of_date(options: &[&str]) -> bool {
+    match options {
+        [] => true,
+        ["-u", rest @ ..] | ["-d", _, rest @ ..] => are_of_date(rest),
+        [first, rest @ ..] => first.starts_with("--date=") && are_of_date(rest),
+    }
+}
+
+/// `%F`, `%Y%m%d-%H%M`: digits, and signs of which none parts words.
+fn date(format: &str) -> Option<Word> {
+    let whole = [("%F", "%Y-%m-%d"), ("%T", "%H:%M:%S"), ("%R", "%H:%M")];
+    let spelled = |text: String, (short, long): (&str, &str)| text.replace(short, long);
+    let format = whole.into_iter().fold(format.to_owned(), spelled);
+    let mut pieces: Few<Piece> = Few::default();
+    let mut letters = format.chars();
+    while let Some(letter) = letters.next() {
+        pieces.add(match letter {
+            '%' if "sNYmdHMSjyuwV".contains(letters.next()?) => Piece::Digits,
+            letter if letter.is_ascii_alphanumeric() || "-_.:".contains(letter) => {
+                Piece::Text(letter.to_string().into())
+            }
+            _ => return None,
+        });
+    }
+    Some(Word::of(pieces, Span::default()))
 }
 
 /// The name of an object, or nothing where there is none.
@@ -60,32 +91,4 @@ fn hash() -> Option<Word> {
 fn scratch(template: &str, env: &Env) -> Option<Word> {
     let known = template.starts_with('/') && template.ends_with("XXX") && !env.touched("TMPDIR");
     known.then(|| Word::known(template, Span::default()))
-}
-
-/// What `date` prints, where nothing but numbers and letters is asked of it: `+%F`, `+%Y-%m-%d_%H%M`.
-fn date(format: &str) -> Option<Word> {
-    let mut pieces = Vec::new();
-    let mut letters = format.strip_prefix('+')?.chars();
-    while let Some(letter) = letters.next() {
-        let shape = match letter {
-            '%' => match letters.next()? {
-                'F' => "0-0-0",
-                'T' => "0:0:0",
-                'R' => "0:0",
-                'Y' | 'm' | 'd' | 'H' | 'M' | 'S' | 's' | 'j' | 'y' | 'N' | 'V' | 'u' => "0",
-                _ => return None,
-            },
-            '-' | '_' | '.' | ':' | 'T' | 'Z' => {
-                pieces.push(Piece::Text(letter.to_string().into()));
-                continue;
-            }
-            _ => return None,
-        };
-        let piece = |letter| match letter {
-            '0' => Piece::Digits,
-            other => Piece::Text(other.to_string().into()),
-        };
-        pieces.extend(shape.chars().map(piece));
-    }
-    (!pieces.is_empty()).then(|| Word::of(pieces, Span::default()))
 }

@@ -390,12 +390,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether names that a program prints may be other words than those names: one is called `a /etc/passwd`, and
-    /// whoever reads it splits it at blanks. Where the files are not seen, only writing is held to be so unlucky.
+    /// whoever reads it splits it at blanks, or takes it for a glob. Where the files are not seen, only writing is held to be so unlucky.
     fn comes_apart(&self, path: &PathAccess) -> bool {
         let Some(names) = Names::of(path).filter(|names| names.listed.split) else {
             return false;
         };
-        let odd = |name: &str| name.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c));
+        let odd = |name: &str| name.contains(|c: char| c.is_whitespace() || "'\"\\*?".contains(c));
         if odd(names.folder) || self.written.keys().any(|name| odd(name)) {
             return true;
         }
