@@ -64,8 +64,11 @@ impl Folder {
         let unreadable = |why| policies::unreadable(&path, &why);
         only_ours(&self.0, &fs::metadata(&self.0).map_err(unreadable)?)?;
         let file = File::open(&path).map_err(unreadable)?;
-        only_ours(&path, &file.metadata().map_err(unreadable)?)?;
-        let mut bytes = Vec::new();
+        let found = file.metadata().map_err(unreadable)?;
+        only_ours(&path, &found)?;
+        // Room for all of it: reading grows it step by step else.
+        let length = usize::try_from(found.len().min(LARGEST)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(length + 1);
         file.take(LARGEST + 1)
             .read_to_end(&mut bytes)
             .map_err(unreadable)?;

@@ -288,7 +288,7 @@ fn above(view: &FileView, start: &str, searches: bool) -> Vec<Ignored> {
     out.into_iter().rev().flatten().collect()
 }
 
-/// Whether the last rule that fits ignores the path, unless a search tool's own file lets it in; none where none fits.
+/// Whether the last rule that fits ignores the path itself, unless a search tool's own file lets it in; none where none fits.
 fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> Option<bool> {
     let (mut ignored, mut let_in) = (None, false);
     for own in all.iter().filter(|own| {
@@ -317,7 +317,7 @@ fn is_ignored(all: &[Ignored], path: &str, entry: Entry) -> Option<bool> {
                     spelling,
                     &located,
                     Stance::Loosens,
-                    false,
+                    true,
                 ) == Fit::Must
             });
             if fits {
@@ -428,6 +428,8 @@ mod tests {
                 "{name}"
             );
         }
+        // That a folder is left out counts for those who come to it from above.
+        assert_eq!(names(&format!("{base}/build"), git), ["/build/x"]);
         std::fs::remove_dir_all(top).unwrap();
     }
 }

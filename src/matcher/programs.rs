@@ -31,7 +31,7 @@ struct Program {
     owners: Few<usize>,
     /// Where these are more than a few, by the literal words after the program. Made when first looked into: a call
     /// names some of the programs of a policy.
-    further: OnceLock<Further>,
+    further: OnceLock<Box<Further>>,
 }
 
 /// Literal words after a program, joined by NUL, and what the patterns belong to that go on so.
@@ -150,7 +150,7 @@ impl ProgramIndex {
                 let own = own.filter(|own| program_of(own) == Some(name));
                 own.map(|pattern| (*owner, pattern)).collect::<Vec<_>>()
             };
-            Further::of(all.iter().flat_map(own))
+            Box::new(Further::of(all.iter().flat_map(own)))
         });
         let mut keys = vec![String::new()];
         let mut add = |key: &str| {
