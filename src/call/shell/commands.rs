@@ -9,7 +9,7 @@ use super::env::{Env, Value as Known};
 use super::launch::{is_own, more_starts, place_of_names};
 use super::numbers::is_number;
 use super::parse::is_name;
-use super::redirects::device;
+use super::redirects::{device, may_fail};
 use super::script::{Input, PATHS, Walker};
 use super::syntax::{Assign, Command as Written, Origin, Part, Raw, Tree, Value};
 use super::{names, numbers, words};
@@ -94,7 +94,11 @@ impl Walker<'_> {
             None
         } else {
             let redirected = !command.redirects.is_empty();
-            self.run(found, assignments, env, input, level, redirected)
+            let before =
+                may_fail(tree, &command.redirects, &touches).then(|| Box::new(env.clone()));
+            let at = self.run(found, assignments, env, input, level, redirected);
+            self.unless_failed(before, env);
+            at
         };
         let uncovered = self.placed.uncovered;
         self.push_redirects(touches, at, env);

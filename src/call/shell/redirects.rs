@@ -5,7 +5,7 @@
 
 use super::env::Env;
 use super::script::{Input, Walker};
-use super::syntax::{Heredoc, Origin, Raw, Redirect, Target, Tree};
+use super::syntax::{Heredoc, Origin, Part, Raw, Redirect, Target, Tree};
 use super::{names, words};
 use crate::call::access::{Cover, HostAccess, Kind, Mode, Reach, Touches};
 use crate::call::word::{Piece, Word};
@@ -202,6 +202,19 @@ pub(super) fn touch(mode: Mode, word: Word) -> Touch {
         }
         None => Touch::Path(mode, word),
     }
+}
+
+/// Whether a redirection may fail, with what it redirects: a file may be missing, a folder, or another's, a descriptor closed.
+pub(super) fn may_fail(tree: &Tree, redirects: &[Redirect], touches: &[Touch]) -> bool {
+    let open = |raw: &Raw| match &*raw.parts {
+        [Part::Text(span)] => matches!(tree.of(*span), "0" | "1" | "2" | "-"),
+        _ => false,
+    };
+    !touches.is_empty()
+        || redirects.iter().any(|own| match &own.what {
+            Target::Duplicate(raw) | Target::From(raw) => !open(raw),
+            _ => false,
+        })
 }
 
 /// A path that is no file: `/dev/null`, a terminal, a descriptor.

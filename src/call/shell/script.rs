@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::env::{Env, Function, Value, Var};
 use super::parse::{self, DEEPEST};
 use super::placed::Placed;
+use super::redirects::may_fail;
 use super::syntax::{
     Arm, Body, Command, Item, Join, List, Operator, Origin, Part, Pipeline, Raw, Shape, Tree,
 };
@@ -572,7 +573,30 @@ impl<'s> Walker<'s> {
         let (targets, own) = self.redirects(tree, &command.redirects, env);
         let input = own.as_ref().unwrap_or(input);
         self.kept_input(input);
+        let before = may_fail(tree, &command.redirects, &targets).then(|| Box::new(env.clone()));
         self.push_redirects(targets, None, env);
+        self.shaped(tree, command, shape, env, input);
+        self.unless_failed(before, env);
+    }
+
+    /// Where the redirections of a command may fail, nothing of it may have run: `{ x=a; } < nofile`.
+    #[inline(never)] // What is nested deeply has little of the stack.
+    pub(super) fn unless_failed(&mut self, before: Option<Box<Env>>, env: &mut Env) {
+        if let Some(before) = before {
+            let after = std::mem::replace(env, (*before).clone());
+            *env = self.merge(*before, after);
+        }
+    }
+
+    /// The command without its redirections.
+    fn shaped(
+        &mut self,
+        tree: &Rc<Tree>,
+        command: &Command,
+        shape: &Shape,
+        env: &mut Env,
+        input: &Input,
+    ) {
         // A condition may have read of it, or a round before.
         let whole = matches!(shape, Shape::Group(_) | Shape::Subshell(_));
         let left = (!whole).then(|| input.left()).flatten();
