@@ -18,7 +18,7 @@ use crate::source::Span;
 use std::cell::OnceCell;
 
 /// So many entries are looked at in one call; what lies beyond may be anything.
-pub const MOST_ENTRIES: usize = 100_000;
+pub const MOST_ENTRIES: usize = 40_000;
 
 /// What a tool skips by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
