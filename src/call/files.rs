@@ -120,16 +120,25 @@ impl FileView {
         }
     }
 
-    /// The bytes of a file of no more than 16 MiB.
-    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
-        const LARGEST: u64 = 16 * 1024 * 1024;
-        match self {
+    /// What git tracks of the work tree at a folder; none where no index lies there, or one of more than 64 MiB.
+    pub fn tracked(&self, top: &str) -> Option<Vec<index::Tracked>> {
+        const LARGEST: u64 = 64 * 1024 * 1024;
+        let git = path::join(top, ".git");
+        // A second work tree has its index elsewhere.
+        let elsewhere = self.text(&git);
+        let led = elsewhere
+            .as_deref()
+            .and_then(|it| it.strip_prefix("gitdir: "));
+        let git = led.map_or(git, |led| path::join(top, led.trim_end()));
+        let file = path::join(&git, "index");
+        let bytes = match self {
             Self::Real => {
-                let kind = std::fs::symlink_metadata(path).ok()?;
-                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read(path).ok())?
+                let kind = std::fs::metadata(&file).ok()?;
+                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read(&file).ok())?
             }
-            _ => self.text(path).map(String::into_bytes),
-        }
+            _ => self.text(&file).map(String::into_bytes),
+        };
+        Some(index::read(&bytes?).unwrap_or_default())
     }
 
     /// The files of a work tree that git tracks and that are not as it last saw them, deleted ones too. Empty where
@@ -139,18 +148,7 @@ impl FileView {
         match self {
             Self::None => Vec::new(),
             Self::Real => {
-                let git = full(".git");
-                // A second work tree has its index elsewhere.
-                let elsewhere = self.text(&git);
-                let git = match elsewhere
-                    .as_deref()
-                    .and_then(|it| it.strip_prefix("gitdir: "))
-                {
-                    Some(led) => path::join(top, led.trim_end()),
-                    None => git,
-                };
-                let bytes = std::fs::read(path::join(&git, "index")).unwrap_or_default();
-                let tracked = index::read(&bytes).unwrap_or_default();
+                let tracked = self.tracked(top).unwrap_or_default();
                 let changed = tracked
                     .into_iter()
                     .filter(|own| own.seen && !is_as_seen(&full(&own.path), own));

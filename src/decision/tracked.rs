@@ -4,7 +4,6 @@
 //! index that is not there, is larger than is looked at or is not understood tracks nothing.
 
 use crate::call::files::FileView;
-use crate::call::index;
 use std::collections::HashSet;
 
 /// The names of one index.
@@ -19,8 +18,7 @@ impl Tracked {
     pub fn around(view: &FileView, folder: &str) -> Self {
         let mut at = folder;
         loop {
-            if let Some(index) = view.bytes(&format!("{at}/.git/index")) {
-                let tracked = index::read(&index).unwrap_or_default();
+            if let Some(tracked) = view.tracked(at) {
                 let names = tracked.into_iter().map(|own| own.path).collect();
                 let top = at.to_owned();
                 return Self { top, names };

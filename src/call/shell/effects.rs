@@ -161,6 +161,8 @@ pub struct Outcome {
     pub transparent: bool,
     /// Below a folder it leaves out what `.gitignore` names, and follows no links.
     pub gitignore: bool,
+    /// It is told to look at names with a leading dot.
+    pub hidden: bool,
     /// Below a folder it leaves out what `.dockerignore` names.
     pub dockerignore: bool,
     /// Below a folder it goes where links lead.

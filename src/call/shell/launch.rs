@@ -96,10 +96,11 @@ impl Walker<'_> {
                         })
                     };
                     // `xargs -d '\n'` takes each line for one name, `xargs -d x` cuts names.
-                    let delimiter = option(found, "-d").filter(|_| name == "xargs");
+                    let own = |letter| (name == "xargs").then(|| option(found, letter)).flatten();
+                    let delimiter = own("-d");
                     let line = |word: &Word| matches!(word.text(), Some("\\n" | "\n" | "\\0"));
-                    let cut = delimiter.as_ref().is_some_and(|word| !line(word))
-                        || name == "xargs" && option(found, "-a").is_some();
+                    let cut =
+                        delimiter.as_ref().is_some_and(|word| !line(word)) || own("-a").is_some();
                     let whole = || nul() || delimiter.is_some();
                     let names = match (input, &listed) {
                         _ if apart => names::found_here(),

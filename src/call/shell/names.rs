@@ -179,22 +179,14 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     if !prints {
         return None;
     }
-    let hidden = ["-.", "--hidden", "-u", "--unrestricted"];
-    let ignored = [
-        "-u",
-        "--unrestricted",
-        "--no-ignore",
-        "--no-ignore-vcs",
-        "--no-ignore-parent",
-    ];
     let untracked = ["-o", "--others", "-i", "--ignored", "--no-index"];
     let follows = outcome.follows;
     let between = program == "git" && matches!(second, "diff" | "show");
     let names = match program {
         "rg" => Listed {
             by: "rg",
-            shown: !has(&hidden),
-            gitignore: !has(&ignored),
+            shown: !outcome.hidden,
+            gitignore: outcome.gitignore,
             links: match follows {
                 true => Links::Followed,
                 false => Links::None,
@@ -323,20 +315,11 @@ fn found(words: &[Word], outcome: &effects::Outcome) -> Listed {
     };
     let program = words.first().and_then(Word::text).map(path::last);
     if matches!(program, Some("fd" | "fdfind")) {
-        let hidden = ["-H", "--hidden", "-u", "--unrestricted"];
-        let ignored = [
-            "-I",
-            "-u",
-            "--unrestricted",
-            "--no-ignore",
-            "--no-ignore-vcs",
-            "--no-ignore-parent",
-        ];
         let sure = outcome.options.iter().all(|option| option.sure);
         return Listed {
             by: "fd",
-            shown: sure && !hidden.iter().any(|name| has(name)),
-            gitignore: sure && !ignored.iter().any(|name| has(name)),
+            shown: sure && !outcome.hidden,
+            gitignore: sure && outcome.gitignore,
             links: match outcome.follows {
                 true => Links::Followed,
                 false => Links::Themselves,

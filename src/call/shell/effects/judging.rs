@@ -268,6 +268,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     }
     out.open = starting::open(&reading, entry, words, stdin, &out.starts);
     out.gitignore = gitignore;
+    out.hidden = hidden;
     out.lands = any(|entry| entry.lands);
     out.compares = any(|entry| entry.compares);
     out.links = match () {
