@@ -100,9 +100,9 @@ impl FileView {
 
     /// Whether a path is a folder, links followed; none where nothing is seen of it.
     pub fn is_folder(&self, path: &str) -> Option<bool> {
-        match self.entry(&self.resolve(path)?)? {
-            Entry::Folder => Some(true),
-            _ => Some(false),
+        match self {
+            Self::Real => Some(std::fs::metadata(path).ok()?.is_dir()),
+            _ => Some(self.entry(&self.resolve(path)?)? == Entry::Folder),
         }
     }
 

@@ -135,7 +135,7 @@ fn command(
     );
     let found = own.patterns.iter().find(|pattern| {
         let alone = Commands {
-            patterns: vec![(*pattern).clone()],
+            patterns: vec![(*pattern).clone()].into(),
             ..own.clone()
         };
         commands::fit(&alone, &accesses, at, Stance::Tightens, &frame)
@@ -159,7 +159,7 @@ fn path(explanation: &Explanation<'_>, own: &Paths, access: &Explained<'_>) -> O
     let find = |located: &Located| {
         let found = own.patterns.iter().find(|pattern| {
             let alone = Paths {
-                patterns: vec![(*pattern).clone()],
+                patterns: vec![(*pattern).clone()].into(),
                 ..own.clone()
             };
             paths::fit(&alone, located, Stance::Tightens).may()
@@ -181,7 +181,7 @@ fn host(own: &Hosts, access: &Explained<'_>) -> Option<String> {
     let contacted = Contacted::of(&host.url);
     let found = own.patterns.iter().find(|pattern| {
         let alone = Hosts {
-            patterns: vec![(*pattern).clone()],
+            patterns: vec![(*pattern).clone()].into(),
             ..own.clone()
         };
         hosts::fit(&alone, &contacted, Stance::Tightens).may()

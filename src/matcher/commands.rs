@@ -233,18 +233,19 @@ pub fn fit_spelled(
         let name = name.map(|name| path::last(name).as_bytes());
         let second = sequence.get(1).and_then(Item::plain);
         // Most patterns of a rule name other programs, and their first letter tells, or go on with another word.
+        let called = |own: Option<&str>| {
+            name.zip(own.map(str::as_bytes))
+                .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
+        };
         let named = |pattern: &&CommandPattern| {
             let next = pattern.words.get(1).and_then(WordPattern::literal);
             let other = |(own, given): (&str, &str)| own != given && !own.starts_with('-');
             if next.zip(second).is_some_and(other) {
                 return false;
             }
-            let own = pattern.words.first().and_then(WordPattern::literal);
-            let bare = own.filter(|_| pattern.path().is_empty()).map(str::as_bytes);
-            name.zip(bare)
-                .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
+            !pattern.path().is_empty() || called(pattern.program())
         };
-        for pattern in rule.patterns.iter().filter(named) {
+        for pattern in rule.patterns.of(called).filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
                 continue;
@@ -436,11 +437,18 @@ fn prefix(
     frame: &Frame<'_>,
     exact: bool,
 ) -> Fitted {
-    let Some((first, rest)) = pattern.words.split_first() else {
-        return NOTHING;
-    };
     let Some(start) = sequence.first() else {
         return NOTHING;
+    };
+    let Some((first, rest)) = pattern.words.split_first() else {
+        return match stance {
+            Stance::Loosens => NOTHING,
+            Stance::Tightens => Fitted {
+                fit: Fit::Must,
+                levels: vec![start.level],
+                ..NOTHING
+            },
+        };
     };
     let path = pattern.path();
     let mut fit = program(first, path, start.word, command, stance, frame);

@@ -832,8 +832,8 @@ impl<'a> Reader<'a> {
                 let without = self.option_words(fields.get("without"));
                 self.contradictions(fields, &with, &without);
                 Judges::Commands(Box::new(Commands {
-                    patterns: some(self.patterns(texts, patterns::commands))?,
-                    except: self.patterns(&except, patterns::commands),
+                    patterns: some(self.patterns(texts, patterns::commands))?.into(),
+                    except: self.patterns(&except, patterns::commands).into(),
                     with,
                     without,
                     operands: self.path_patterns(fields.get("operands")),
