@@ -15,6 +15,9 @@ use smol_str::SmolStr;
 
 /// So many files are told apart that git puts back.
 const MOST_CHANGED: usize = 1000;
+/// How long the name of a folder may be, in bytes.
+const LONGEST: usize = 4096;
+
 /// So many folders upwards are looked at.
 const DEEPEST: usize = 64;
 
@@ -170,7 +173,8 @@ impl Walker<'_> {
     }
 }
 
-/// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed.
+/// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed, or has a longer name
+/// than a call to the system can hold.
 fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {
     let mut folders: Vec<String> = env.folders.iter().map(SmolStr::to_string).collect();
     for option in options {
@@ -180,6 +184,9 @@ fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {
             let folder = folder.text()?;
             for at in &mut folders {
                 *at = path::normal(&path::join(at, folder));
+            }
+            if folders.iter().any(|at| at.len() > LONGEST) {
+                return None;
             }
         }
     }
