@@ -159,7 +159,7 @@ fn path(explanation: &Explanation<'_>, own: &Paths, access: &Explained<'_>) -> O
     let find = |located: &Located| {
         let found = own.patterns.iter().find(|pattern| {
             let alone = Paths {
-                patterns: vec![(*pattern).clone()].into(),
+                patterns: vec![(*pattern).clone()],
                 ..own.clone()
             };
             paths::fit(&alone, located, Stance::Tightens).may()
@@ -181,7 +181,7 @@ fn host(own: &Hosts, access: &Explained<'_>) -> Option<String> {
     let contacted = Contacted::of(&host.url);
     let found = own.patterns.iter().find(|pattern| {
         let alone = Hosts {
-            patterns: vec![(*pattern).clone()].into(),
+            patterns: vec![(*pattern).clone()],
             ..own.clone()
         };
         hosts::fit(&alone, &contacted, Stance::Tightens).may()
