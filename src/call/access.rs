@@ -225,7 +225,7 @@ pub enum Mode {
 }
 
 /// How far an access to a path goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reach {
     /// The path itself.
     Itself,

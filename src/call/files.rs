@@ -8,8 +8,8 @@ use super::index;
 use super::path;
 use super::word::{Piece, Word};
 use serde::Deserialize;
-use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
 
 /// How a decision sees the file system.
 #[derive(Clone, Debug, Default)]
@@ -201,6 +201,49 @@ impl FileView {
                 Some(resolved.to_string_lossy().into_owned())
             }
             Self::Fixture(fixture) => fixture.resolve(path),
+        }
+    }
+}
+
+/// Where folders lie after symbolic links, each looked up once in a decision: of many paths most are in the same few.
+#[derive(Clone, Debug, Default)]
+pub struct Folders(RefCell<HashMap<String, Option<String>>>);
+
+impl Folders {
+    /// An absolute path after all symbolic links, and what stands there; none where [`FileView::resolve`] says so.
+    pub fn look(&self, view: &FileView, path: &str) -> Option<(String, Option<Entry>)> {
+        if let Some(found) = self.in_folder(view, path) {
+            return Some(found);
+        }
+        let resolved = view.resolve(path)?;
+        let entry = view.entry(&resolved);
+        Some((resolved, entry))
+    }
+
+    /// The same of a name in a folder, where the name is no link: none where there is more to it.
+    fn in_folder(&self, view: &FileView, path: &str) -> Option<(String, Option<Entry>)> {
+        // Elsewhere a file may be found by another spelling of its name.
+        if !matches!(view, FileView::Real) || !cfg!(target_os = "linux") || !path::is_normal(path) {
+            return None;
+        }
+        let (folder, name) = path.rsplit_once('/').filter(|(own, _)| !own.is_empty())?;
+        let mut known = self.0.borrow_mut();
+        let real = match known.get(folder) {
+            Some(real) => real.as_deref(),
+            None => {
+                let real = view.resolve(folder);
+                known.entry(folder.to_owned()).or_insert(real).as_deref()
+            }
+        };
+        // A name that is no text is not the folder's, and links of the kernel's own lead where no text says.
+        let real = real.filter(|real| !real.starts_with("/proc") && !real.contains('\u{fffd}'))?;
+        let there = path::join(real, name);
+        match std::fs::symlink_metadata(&there) {
+            Ok(seen) if seen.is_symlink() => None,
+            Ok(seen) if seen.is_dir() => Some((there, Some(Entry::Folder))),
+            Ok(_) => Some((there, Some(Entry::File))),
+            Err(fault) if fault.kind() == std::io::ErrorKind::NotFound => Some((there, None)),
+            Err(_) => None,
         }
     }
 }
@@ -402,6 +445,40 @@ impl Fixture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_looked_up_once_says_the_same() {
+        let folders = Folders::default();
+        let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
+        let none = concat!(env!("CARGO_MANIFEST_DIR"), "/none/of/it");
+        let inside = format!("{own}/below");
+        for path in [
+            own,
+            none,
+            &inside,
+            "/",
+            "/tmp",
+            "/tmp/",
+            "//tmp",
+            "/bin",
+            "/bin/sh",
+            "/bin/none",
+            "/dev/stdin",
+            "/dev/fd/none",
+            "/proc/self/exe",
+            "/proc/self/root/etc",
+            "/proc/self/cwd/src",
+            "/etc/../bin/sh",
+            "/a\0b",
+        ] {
+            let view = FileView::Real;
+            let want = view.resolve(path).map(|it| (view.entry(&it), it));
+            for _ in 0..2 {
+                let found = folders.look(&view, path).map(|(it, entry)| (entry, it));
+                assert_eq!(found, want, "{path}");
+            }
+        }
+    }
 
     #[test]
     fn fixture_follows_links_as_the_kernel_does() {

@@ -236,6 +236,11 @@ impl Glob {
         }
     }
 
+    /// The literal text at its start (`id_*` → `id_`).
+    pub fn literal_start(&self) -> String {
+        self.tokens().iter().map_while(Token::char).collect()
+    }
+
     /// The literal text at its end (`*.pem` → `.pem`).
     pub fn literal_end(&self) -> String {
         let tokens = self.tokens();
@@ -259,6 +264,8 @@ impl Glob {
             Form::Literal(own) => {
                 return match fold {
                     false => **own == *text,
+                    true if own.eq_ignore_ascii_case(text) => true,
+                    true if own.is_ascii() && text.is_ascii() => false,
                     true => {
                         let (mut own, mut text) = (own.chars(), text.chars());
                         loop {

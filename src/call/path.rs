@@ -2,7 +2,7 @@
 
 use super::few::Few;
 use super::word::{Piece, Word};
-use smol_str::format_smolstr;
+use smol_str::{SmolStrBuilder, format_smolstr};
 
 /// The longest path that Linux takes, in bytes (`limits.h`).
 const PATH_MAX: usize = 4096;
@@ -77,7 +77,8 @@ fn plain(path: &str) -> String {
     out
 }
 
-fn is_normal(path: &str) -> bool {
+/// Whether an absolute path has no `.`, `..` or doubled slash in it, and none at its end.
+pub fn is_normal(path: &str) -> bool {
     path == "/"
         || path.strip_prefix('/').is_some_and(|rest| {
             rest.split('/')
@@ -105,7 +106,11 @@ pub fn absolute(word: &Word, folder: Option<&str>) -> Word {
     let mut pieces = match folder {
         Some(folder) => {
             let folder = folder.trim_end_matches('/');
-            Few::One(Piece::Text(format_smolstr!("{folder}/{}", word.prefix())))
+            let mut text = SmolStrBuilder::new();
+            for part in [folder, "/", word.prefix()] {
+                text.push_str(part);
+            }
+            Few::One(Piece::Text(text.finish()))
         }
         None => Few::List(vec![
             Piece::Unknown("the working directory".into()),

@@ -229,7 +229,10 @@ impl Word {
 
     /// The word as a person would write it: text as it is, globs and expansions in their spelling.
     pub fn shown(&self) -> String {
-        let mut out = String::new();
+        if let Some(text) = self.text() {
+            return text.to_owned();
+        }
+        let mut out = String::with_capacity(32);
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) | Piece::Class(text) | Piece::Unknown(text) => out.push_str(text),

@@ -24,6 +24,7 @@ use crate::matcher::commands::{self, Fitted};
 use crate::matcher::hosts::{self, Contacted};
 use crate::matcher::located::Frame;
 use crate::matcher::paths::Stance;
+use crate::matcher::quick;
 use crate::matcher::{Compiled, Matcher, Tier};
 use crate::policy::Resolution;
 use crate::policy::glob::Fit;
@@ -31,7 +32,7 @@ use crate::policy::rule::{Judges, Section, Verdict};
 use serde_json::{Map, Value};
 use smol_str::{SmolStr, format_smolstr};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use unresolved::{Unresolved, What};
@@ -102,7 +103,7 @@ pub struct Judge<'a> {
     /// The paths that are surely written, as they are shown.
     written: BTreeMap<String, Vec<&'a PathAccess>>,
     /// The paths that each command touches, by the index of its access.
-    touched: HashMap<usize, Vec<&'a PathAccess>>,
+    touched: quick::HashMap<usize, Vec<&'a PathAccess>>,
     /// What the patterns of the policy say of paths.
     places: place::Places<'a>,
     /// Paths outside the workspace that are among the reasons.
@@ -628,8 +629,8 @@ fn written(accesses: &[Access]) -> BTreeMap<String, Vec<&PathAccess>> {
     all
 }
 
-fn touched_by(accesses: &[Access]) -> HashMap<usize, Vec<&PathAccess>> {
-    let mut all = HashMap::<usize, Vec<&PathAccess>>::new();
+fn touched_by(accesses: &[Access]) -> quick::HashMap<usize, Vec<&PathAccess>> {
+    let mut all = quick::HashMap::<usize, Vec<&PathAccess>>::default();
     for (owner, path) in commands::paths_of(accesses) {
         all.entry(owner).or_default().push(path);
     }

@@ -13,7 +13,7 @@ mod tracked;
 
 use crate::call::access::{Access, Kind};
 use crate::call::accesses;
-use crate::call::files::FileView;
+use crate::call::files::{FileView, Folders};
 use crate::call::{Call, Mode, Said};
 use crate::matcher::located::{Folder, Frame};
 use crate::matcher::{Matcher, Tier};
@@ -495,6 +495,7 @@ pub(crate) fn frame<'v>(
         home,
         view: Some(view),
         linked: Vec::new(),
+        folders: Folders::default(),
     };
     if view.sees() {
         frame.linked = judge::linked(matcher, &frame, view);

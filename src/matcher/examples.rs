@@ -93,8 +93,7 @@ fn frame() -> Frame<'static> {
     Frame {
         roots: vec![folder(WORKSPACE)],
         home: Some(folder(HOME)),
-        view: None,
-        linked: Vec::new(),
+        ..Frame::default()
     }
 }
 

@@ -5,7 +5,7 @@
 //! A component that cannot be computed makes all of the path uncertain, for it may hold `..`.
 
 use crate::call::access::{PathAccess, Reach};
-use crate::call::files::{Entry, FileView};
+use crate::call::files::{Entry, FileView, Folders};
 use crate::call::path::{self, components};
 use crate::call::word::{Piece, Word};
 use smol_str::SmolStr;
@@ -21,6 +21,8 @@ pub struct Frame<'v> {
     pub view: Option<&'v FileView>,
     /// Folders named by patterns that are, or lie behind, a symbolic link.
     pub linked: Vec<Folder>,
+    /// The folders that were looked up.
+    pub folders: Folders,
 }
 
 /// A folder in its two spellings.
@@ -85,6 +87,8 @@ pub struct Located {
     pub known: bool,
     /// Whether it is surely a folder (or surely not one), where the files tell.
     pub folder: Option<bool>,
+    /// Surely nothing lies below it, as the files tell: it is none, or a file.
+    pub leaf: bool,
     /// The links run in a circle, or cannot be followed: it counts as outside.
     pub unresolvable: bool,
     /// What lies below is touched as well.
@@ -113,6 +117,7 @@ impl Located {
             own: 1,
             known,
             folder: None,
+            leaf: false,
             unresolvable: false,
             reach,
         }
@@ -131,11 +136,12 @@ impl Located {
             &folder.lexical
         })];
         let mut folder = None;
+        let mut leaf = false;
         let mut unresolvable = false;
         if view.sees() {
-            match view.resolve(text) {
-                Some(resolved) => {
-                    let entry = view.entry(&resolved);
+            match frame.folders.look(view, text) {
+                Some((resolved, entry)) => {
+                    leaf = matches!(entry, None | Some(Entry::File));
                     folder = entry.map(|entry| entry == Entry::Folder);
                     let own =
                         Spelling::of(resolved.clone(), split(&resolved), reach, frame, |folder| {
@@ -174,6 +180,7 @@ impl Located {
             own,
             known: true,
             folder,
+            leaf,
             unresolvable,
             reach,
         }

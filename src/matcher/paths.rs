@@ -10,6 +10,7 @@ use crate::call::word::Piece;
 use crate::policy::glob::{Fit, Glob};
 use crate::policy::patterns::{Anchor, PathPattern, WordPattern};
 use crate::policy::rule::Paths;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Whether a rule loosens or tightens: that decides what counts as a match.
@@ -351,6 +352,9 @@ pub struct PathIndex {
     names: HashMap<String, Vec<usize>>,
     /// `*.ext` names: the text from the last dot on.
     extensions: HashMap<String, Vec<usize>>,
+    /// Other names by the letter that they end with, or else begin with: `*_history`, `id_*`.
+    ends: HashMap<String, Vec<usize>>,
+    starts: HashMap<String, Vec<usize>>,
     /// Anchored patterns by their literal first components, folded.
     absolute: HashMap<String, Vec<usize>>,
     root: HashMap<String, Vec<usize>>,
@@ -370,6 +374,8 @@ impl PathIndex {
             let map = match bucket {
                 Bucket::Names => &mut self.names,
                 Bucket::Extensions => &mut self.extensions,
+                Bucket::Ends => &mut self.ends,
+                Bucket::Starts => &mut self.starts,
                 Bucket::Start(Anchor::Home) => &mut self.home,
                 Bucket::Start(Anchor::Root) => &mut self.root,
                 Bucket::Start(_) => &mut self.absolute,
@@ -396,9 +402,11 @@ impl PathIndex {
         };
         for spelling in &located.spellings {
             let folded = folded(&spelling.text);
-            let mut starts = Vec::with_capacity(spelling.parts().len() + 1);
-            starts.push(0);
-            starts.extend(folded.match_indices('/').map(|(at, _)| at + 1));
+            // Where its components end: the text begins with a slash.
+            let mut ends: SmallVec<[usize; 16]> = SmallVec::new();
+            let slashes = folded.bytes().enumerate().filter(|(_, byte)| *byte == b'/');
+            slashes.for_each(|(at, _)| ends.push(at));
+            ends.push(folded.len());
             let root_counts = spelling.roots.iter().map(|count| (&self.root, *count));
             let home_count = spelling.home.iter().map(|count| (&self.home, *count));
             for (map, count) in std::iter::once((&self.absolute, 0))
@@ -409,26 +417,25 @@ impl PathIndex {
                     continue;
                 }
                 look(map, "");
-                // `starts[n + 1]` is where the n-th component begins: the text begins with a slash.
-                let Some(from) = starts.get(count + 1).copied() else {
-                    continue;
-                };
-                for end in starts
-                    .iter()
-                    .skip(count + 2)
-                    .map(|start| start - 1)
-                    .chain([folded.len()])
-                {
-                    look(map, folded.get(from..end).unwrap_or_default());
+                let mut further = ends.iter().skip(count);
+                let from = further.next().map_or(folded.len(), |slash| slash + 1);
+                for end in further {
+                    look(map, folded.get(from..*end).unwrap_or_default());
                 }
             }
-            if !self.names.is_empty() || !self.extensions.is_empty() {
-                for name in folded.split('/').filter(|name| !name.is_empty()) {
-                    look(&self.names, name);
-                    if let Some(dot) = name.rfind('.') {
-                        look(&self.extensions, name.get(dot..).unwrap_or_default());
-                    }
+            let mut from = 0;
+            for end in &ends {
+                let name = folded.get(from..*end).unwrap_or_default();
+                from = end + 1;
+                if name.is_empty() {
+                    continue;
                 }
+                look(&self.names, name);
+                if let Some(dot) = name.bytes().rposition(|byte| byte == b'.') {
+                    look(&self.extensions, name.get(dot..).unwrap_or_default());
+                }
+                look(&self.ends, name.get(name.len() - 1..).unwrap_or_default());
+                look(&self.starts, name.get(..1).unwrap_or_default());
             }
         }
         found.sort_unstable();
@@ -441,6 +448,8 @@ impl PathIndex {
 enum Bucket {
     Names,
     Extensions,
+    Ends,
+    Starts,
     Start(Anchor),
     Rest,
 }
@@ -461,7 +470,9 @@ fn bucket(pattern: &PathPattern) -> (Bucket, String) {
     match pattern.components.as_slice() {
         // `**/name`: by a name that surely occurs.
         [WordPattern::Any, rest @ ..] => {
-            name_bucket(rest.iter().rev().find(|word| literal(word).is_some()))
+            let mut words = rest.iter().rev();
+            let known = words.clone().find(|word| literal(word).is_some());
+            name_bucket(known.or_else(|| words.find(|word| **word != WordPattern::Any)))
         }
         _ => (Bucket::Rest, String::new()),
     }
@@ -475,9 +486,17 @@ fn name_bucket(word: Option<&WordPattern>) -> (Bucket, String) {
         return (Bucket::Names, fold(text));
     }
     let end = glob.literal_end();
-    match end.rfind('.') {
-        Some(dot) => (Bucket::Extensions, fold(end.get(dot..).unwrap_or_default())),
-        None => (Bucket::Rest, String::new()),
+    if let Some(dot) = end.rfind('.') {
+        return (Bucket::Extensions, fold(end.get(dot..).unwrap_or_default()));
+    }
+    // Letters that are one in any case are one byte, whatever case they are typed in.
+    let letter = |own: Option<char>| own.filter(char::is_ascii).map(|own| fold(&own.to_string()));
+    let start = || letter(glob.literal_start().chars().next());
+    match letter(end.chars().last()) {
+        Some(last) => (Bucket::Ends, last),
+        None => start().map_or((Bucket::Rest, String::new()), |first| {
+            (Bucket::Starts, first)
+        }),
     }
 }
 
@@ -519,8 +538,7 @@ mod tests {
         Frame {
             roots: vec![folder("/w")],
             home: Some(folder("/home/u")),
-            view: None,
-            linked: Vec::new(),
+            ..Frame::default()
         }
     }
 

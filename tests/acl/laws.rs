@@ -597,7 +597,7 @@ proptest! {
             let accesses: Vec<Access> = decided(&matcher, &call).judged.into_iter().map(|judged| judged.access).collect();
             let view = FileView::None;
             let folder = |path: &str| Folder::of(normal(path), &view);
-            let frame = Frame { roots: vec![folder("/w")], home: Some(folder("/home/dev")), view: Some(&view), linked: Vec::new() };
+            let frame = Frame { roots: vec![folder("/w")], home: Some(folder("/home/dev")), view: Some(&view), ..Frame::default() };
             let named = matcher.tool_rules(&call.tool);
             for (index, compiled) in matcher.rules.iter().enumerate() {
                 let stance = match compiled.rule.action {

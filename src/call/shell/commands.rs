@@ -22,7 +22,7 @@ use crate::call::programs;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// How a command was reached.
@@ -661,9 +661,9 @@ impl Walker<'_> {
         // `cat a a a …`: where there are many, once is enough.
         const MANY: usize = 64;
         let many = outcome.effects.len() > MANY;
-        let mut seen = BTreeSet::new();
+        let mut seen = HashSet::new();
         for effect in &outcome.effects {
-            let again = |text: &str| !seen.insert((text.to_owned(), effect.what, effect.naming));
+            let again = |text| !seen.insert((text, effect.what, effect.naming));
             if many && effect.value.text().is_some_and(again) {
                 continue;
             }

@@ -209,7 +209,7 @@ pub struct Effect {
 }
 
 /// The kinds of effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// A path is read or written; `certain` is false for an operand of an unknown program.
     Path {

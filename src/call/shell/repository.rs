@@ -49,8 +49,8 @@ impl Walker<'_> {
                 return true;
             }
             let whole =
-                is_there(".git/HEAD") && is_folder(".git/objects") && is_folder(".git/refs");
-            if own && whole {
+                || is_there(".git/HEAD") && is_folder(".git/objects") && is_folder(".git/refs");
+            if own && whole() {
                 return false;
             }
             match at.rfind('/') {

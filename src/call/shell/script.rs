@@ -3,7 +3,7 @@
 //! In: a [`Tree`] and what is known of the shell. Out: accesses, in the order of the text. A branch that
 //! may not run, a loop that may run again: what they change is known afterwards only where all ways agree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use super::env::{Env, Function, Value, Var};
@@ -175,7 +175,7 @@ pub(super) struct Walker<'s> {
     exhausted: bool,
     /// The limits that were met, and the texts that are not read because of them.
     limits: Vec<(&'static str, String)>,
-    unread: BTreeSet<String>,
+    unread: HashSet<String>,
     unread_bytes: usize,
     unread_tree: Option<Rc<Tree>>,
 }
@@ -217,7 +217,7 @@ impl<'s> Walker<'s> {
             parsed: 0,
             exhausted: false,
             limits: Vec::new(),
-            unread: BTreeSet::new(),
+            unread: HashSet::new(),
             unread_bytes: 0,
             unread_tree: None,
         }
@@ -715,7 +715,8 @@ impl<'s> Walker<'s> {
         let met = self.limits.iter();
         let told = met.map(|(limit, start)| format!("{limit}, at `{}`", start.trim()));
         let why = told.collect::<Vec<_>>().join("; ");
-        let texts = std::mem::take(&mut self.unread);
+        let mut texts: Vec<String> = std::mem::take(&mut self.unread).into_iter().collect();
+        texts.sort_unstable();
         let unread = texts.iter().flat_map(|text| super::unread::stretches(text));
         let opaque = Opaque {
             why,

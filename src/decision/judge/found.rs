@@ -85,6 +85,7 @@ impl Judge<'_> {
             home: self.frame.home.as_ref().map(real),
             view: None,
             linked: self.frame.linked.clone(),
+            ..Frame::default()
         }
     }
 

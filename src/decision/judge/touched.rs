@@ -325,7 +325,8 @@ impl<'a> Judge<'a> {
         path: &PathAccess,
         located: &Located,
     ) -> Option<(Fit, Option<String>)> {
-        if located.reach == Reach::Itself {
+        let looked = matches!(located.reach, Reach::Below { .. }) && path.like.is_none();
+        if located.reach == Reach::Itself || looked && located.leaf {
             return None;
         }
         let fit = paths::fit_below(own, located);

@@ -6,16 +6,19 @@
 use super::unresolved::What;
 use super::{Judge, Matched};
 use crate::call::access::{Cover, Kind, Mode, PathAccess, Reach, Touches};
+use crate::call::few::Few;
+use crate::call::programs;
 use crate::call::shell;
 use crate::call::word::Word;
 use crate::matcher::commands::{self, Spelled};
 use crate::matcher::located::{Frame, Located};
 use crate::matcher::paths::Stance;
 use crate::policy::glob::Fit;
+use crate::policy::patterns::{CommandPattern, WordPattern};
 use crate::policy::rule::{Judges, Verdict};
 use crate::source::Span;
 use smol_str::SmolStr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Words of commands that are taken apart.
 const WORDS: usize = 50_000;
@@ -27,7 +30,9 @@ impl Judge<'_> {
     pub(super) fn unread(&mut self, at: usize, stretches: &[Vec<String>]) -> Vec<Matched> {
         let mut met: BTreeMap<usize, Fit> = BTreeMap::new();
         let mut matched = Vec::new();
-        let (mut commands, mut paths) = (BTreeSet::new(), BTreeSet::new());
+        let (mut commands, mut paths) = (BTreeSet::new(), HashSet::new());
+        // The rules that may begin with a word.
+        let mut begun: HashMap<&str, Vec<usize>> = HashMap::new();
         let mut left = WORDS;
         let unseen = Frame {
             view: None,
@@ -45,7 +50,7 @@ impl Judge<'_> {
                         self.unread_path(at, path, frame, &mut matched);
                     }
                 }
-                let rules = self.tightening(word);
+                let rules = begun.entry(word).or_insert_with(|| self.tightening(word));
                 let known = |rule: &usize| met.get(rule) == Some(&Fit::Must);
                 let words = stretch.get(from..).unwrap_or_default();
                 if rules.iter().all(known) || left > 0 && !commands.insert(words) {
@@ -54,7 +59,7 @@ impl Judge<'_> {
                 let fits = match left.checked_sub(words.len()) {
                     Some(rest) => {
                         left = rest;
-                        self.unread_command(words, &rules)
+                        self.unread_command(words, rules)
                     }
                     None => {
                         left = 0;
@@ -90,9 +95,27 @@ impl Judge<'_> {
     fn tightening(&self, program: &str) -> Vec<usize> {
         let index = self.matcher.command_rules();
         let mut all: Vec<usize> = index.starting_with(program);
-        all.extend(index.starting_anyhow());
+        let anyhow = index.starting_anyhow();
+        all.extend(anyhow.filter(|rule| self.may_begin(*rule, program)));
         all.retain(|rule| self.action(*rule) != Some(Verdict::Allow));
         all
+    }
+
+    /// Whether a rule whose program is a glob may begin with this word: a bare name that the table of facts does not know
+    /// is that program and no other.
+    fn may_begin(&self, rule: usize, word: &str) -> bool {
+        let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        let Some(Judges::Commands(own)) = self.rule(rule).map(|own| &own.rule.judges) else {
+            return true;
+        };
+        let names: Few<&str> = commands::names(word).collect();
+        let fits = |pattern: &CommandPattern| match pattern.words.first() {
+            Some(WordPattern::Word(glob)) if pattern.path().is_empty() => {
+                names.iter().any(|name| glob.matches_text(name, true))
+            }
+            _ => true,
+        };
+        !word.bytes().all(bare) || own.patterns.iter().any(fits) || programs::find(word).is_some()
     }
 
     /// How rules fit these words, taken for one command.

@@ -76,7 +76,8 @@ impl<'a> Unresolved<'a> {
             }
             What::Outside => self.outside = true,
         }
-        self.accesses.insert(at)
+        // Rule after rule says so of the same access.
+        self.accesses.last() != Some(&at) && self.accesses.insert(at)
     }
 
     /// One obligation for all of it.

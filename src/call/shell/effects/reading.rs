@@ -313,12 +313,14 @@ impl Reader<'_> {
 
     fn spec(&self, name: &str) -> Option<&'static Spec> {
         self.levels().find_map(|entry| {
-            let typed = || entry.option(name);
+            if !entry.caseless {
+                return entry.option(name);
+            }
             let other = || {
                 let known = |(known, _): &&(programs::Text, u16)| known.eq_ignore_ascii_case(name);
                 entry.option(entry.spellings.iter().find(known)?.0.as_str())
             };
-            typed().or_else(|| other().filter(|_| entry.caseless))
+            entry.option(name).or_else(other)
         })
     }
 

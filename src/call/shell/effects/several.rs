@@ -12,6 +12,9 @@ pub(in crate::call::shell) fn severally(
     outcome: &Outcome,
     stdin: Stdin,
 ) -> Option<(Vec<Word>, Outcome)> {
+    if !words.iter().any(may_split) {
+        return None;
+    }
     let role = |at: usize| outcome.roles.get(at).copied().unwrap_or(Role::Operand);
     let splits = |(at, word): (usize, &Word)| {
         let own = !matches!(role(at), Role::Program | Role::Rest);
