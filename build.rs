@@ -215,6 +215,7 @@ impl Tables {
             ("unpacks", false),
             ("swaps", false),
             ("restores", false),
+            ("stages", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),

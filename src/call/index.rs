@@ -2,7 +2,10 @@
 //!
 //! In: the bytes of an index, versions 2 to 4 with names of objects as SHA-1. Out: for each file its path from the top,
 //! its size and when it was changed, as git last saw it. No object is read: whether the last commit has it so is not
-//! known. What cannot be read as an index says nothing.
+//! known. But git keeps the names of the trees that the index would be committed as, and drops that of a folder, and of
+//! those around it, as soon as something there is staged. What cannot be read as an index says nothing.
+
+use std::collections::HashSet;
 
 /// A file that git tracks, as git last saw it.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub struct Tracked {
     pub changed: (u32, u32),
     /// A file, no module, and none that is left out of the work tree.
     pub seen: bool,
+    /// Something in its folder may be staged, this file perhaps.
+    pub staged: bool,
 }
 
 /// So many files are read.
@@ -57,6 +62,7 @@ pub fn read(bytes: &[u8]) -> Option<Vec<Tracked>> {
             size: number(at + 36)?,
             changed: (number(at + 8)?, number(at + 12)?),
             seen: is_file && !skipped,
+            staged: true,
         });
         at = match version {
             4 => name + length + 1,
@@ -64,7 +70,72 @@ pub fn read(bytes: &[u8]) -> Option<Vec<Tracked>> {
             _ => at + (name + length - at) / 8 * 8 + 8,
         };
     }
+    let kept = kept(bytes, at)?;
+    for own in &mut all {
+        let folder = own.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        own.staged = !kept.contains(folder);
+    }
     Some(all)
+}
+
+/// The folders whose trees git still knows, from what follows the files; none where not all files stand before it.
+fn kept(bytes: &[u8], mut at: usize) -> Option<HashSet<String>> {
+    const CHECKSUM: usize = 20;
+    let mut folders = HashSet::new();
+    let end = bytes.len().saturating_sub(CHECKSUM);
+    while let Some(head) = bytes.get(at..end).and_then(|rest| rest.first_chunk::<8>()) {
+        let [name @ .., _, _, _, _] = head;
+        let [.., a, b, c, d] = head;
+        let size = usize::try_from(u32::from_be_bytes([*a, *b, *c, *d])).ok()?;
+        let body = bytes.get(at + 8..at.checked_add(8)?.checked_add(size)?)?;
+        match name {
+            b"TREE" => trees(body, &mut folders),
+            // Another index holds the rest.
+            b"link" | b"sdir" => return None,
+            _ => {}
+        }
+        at += 8 + size;
+    }
+    Some(folders)
+}
+
+/// Reads trees, each before those below it: name, NUL, how many files or `-1`, how many trees below, the object.
+fn trees(mut body: &[u8], folders: &mut HashSet<String>) {
+    const OBJECT: usize = 20;
+    const LONGEST: usize = 4096;
+    // The folders that are open, and how many are still to come in each.
+    let mut open: Vec<(String, usize)> = Vec::new();
+    let mut next = || -> Option<(String, i64, usize)> {
+        let nul = body.iter().position(|byte| *byte == 0)?;
+        let line = body.iter().position(|byte| *byte == b'\n')?;
+        let name = String::from_utf8_lossy(body.get(..nul)?).into_owned();
+        let (files, below) = std::str::from_utf8(body.get(nul + 1..line)?)
+            .ok()?
+            .split_once(' ')?;
+        let files: i64 = files.parse().ok()?;
+        body = body.get(line + 1 + if files < 0 { 0 } else { OBJECT }..)?;
+        Some((name, files, below.parse().ok()?))
+    };
+    while let Some((name, files, below)) = next() {
+        while open.last().is_some_and(|(_, left)| *left == 0) {
+            open.pop();
+        }
+        let path = match open.last_mut() {
+            Some((folder, left)) => {
+                *left -= 1;
+                let slash = if folder.is_empty() { "" } else { "/" };
+                format!("{folder}{slash}{name}")
+            }
+            None => name,
+        };
+        if path.len() > LONGEST {
+            return;
+        }
+        if files >= 0 {
+            folders.insert(path.clone());
+        }
+        open.push((path, below));
+    }
 }
 
 /// A number as packs write it, and where it ends.
@@ -120,6 +191,39 @@ mod tests {
         );
         let seen = all.into_iter().filter(|own| own.seen);
         Some(seen.map(|own| own.path).collect())
+    }
+
+    #[test]
+    fn a_folder_without_its_tree_has_something_staged() {
+        let files = ["a", "src/b", "src/ui/c", "tests/d", "x/e"];
+        let all: Vec<Vec<u8>> = files
+            .iter()
+            .map(|name| entry(0x81a4, 0, &[], name))
+            .collect();
+        let staged = |extensions: &[(&[u8; 4], &[u8])]| {
+            let mut bytes = index(2, &all);
+            for (name, body) in extensions {
+                bytes.extend(*name);
+                bytes.extend((body.len() as u32).to_be_bytes());
+                bytes.extend(*body);
+            }
+            bytes.extend([0; 20]);
+            let found = read(&bytes)?.into_iter().filter(|own| own.staged);
+            Some(found.map(|own| own.path).collect::<Vec<_>>())
+        };
+        let object = [b'\n'; 20];
+        let tree = |parts: &[&[u8]]| parts.concat();
+        let ui = tree(&[b"ui\x001 0\n", &object]);
+        let tests = tree(&[b"tests\x001 0\n", &object]);
+        let body = tree(&[b"\0-1 2\n", b"src\0-1 1\n", &ui, &tests]);
+        assert_eq!(staged(&[(b"TREE", &body)]).unwrap(), ["a", "src/b", "x/e"]);
+        assert_eq!(
+            staged(&[(b"REUC", b"x"), (b"TREE", &body)]).unwrap().len(),
+            3
+        );
+        assert_eq!(staged(&[]).unwrap(), files);
+        assert_eq!(staged(&[(b"TREE", &body[..9])]).unwrap(), files);
+        assert_eq!(staged(&[(b"link", b"")]), None);
     }
 
     #[test]

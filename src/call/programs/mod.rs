@@ -86,6 +86,8 @@ pub struct Entry {
     pub swaps: bool,
     /// It puts back what the last commit has in the place of what was changed since (`git stash`).
     pub restores: bool,
+    /// It puts into the index what the last commit may not have (`git add`).
+    pub stages: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).

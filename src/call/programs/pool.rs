@@ -210,6 +210,7 @@ static NOWHERE: Entry = Entry {
     unpacks: false,
     swaps: false,
     restores: false,
+    stages: false,
     caseless: false,
     unlisted: false,
     shortened: false,

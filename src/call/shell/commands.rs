@@ -702,6 +702,9 @@ impl Walker<'_> {
             }
         }
         self.placed.unnamed.settle();
+        if outcome.stages {
+            self.stage(outcome, env);
+        }
         if self.swaps(outcome, at, env) {
             self.swap(outcome, at, env);
         }

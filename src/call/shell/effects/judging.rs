@@ -287,6 +287,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.restores = reading.entries.last().is_some_and(|entry| entry.restores)
         && reading.operands.is_empty()
         && !paths;
+    out.stages = any(|entry| entry.stages);
     out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
