@@ -4,7 +4,7 @@
 //! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
 
 use super::glob::Glob;
-use super::index;
+use super::index::{self, Index};
 use super::path;
 use super::word::{Piece, Word};
 use serde::Deserialize;
@@ -132,13 +132,14 @@ impl FileView {
         }
     }
 
-    /// What git tracks of the work tree at a folder; none where no index lies there.
-    pub fn tracked(&self, top: &str) -> Option<Vec<index::Tracked>> {
+    /// What git tracks of the work tree at a folder; none where no index lies there, an empty one where it is too large
+    /// or not understood.
+    pub fn tracked(&self, top: &str) -> Option<Index> {
         Some(self.index(top)?.unwrap_or_default())
     }
 
     /// The same; none within where it is too large or not understood.
-    fn index(&self, top: &str) -> Option<Option<Vec<index::Tracked>>> {
+    fn index(&self, top: &str) -> Option<Option<Index>> {
         const LARGEST: u64 = 64 * 1024 * 1024;
         let git = path::join(top, ".git");
         // A second work tree has its index elsewhere.
@@ -168,15 +169,16 @@ impl FileView {
         match self {
             Self::None => Some(Unsaved::default()),
             Self::Real => {
-                let Some(tracked) = self.index(top) else {
-                    return Some(Unsaved::default());
-                };
                 let mut unsaved = Unsaved::default();
-                for own in tracked?.into_iter().filter(|own| own.seen) {
+                let index = match self.index(top) {
+                    Some(index) => index?,
+                    None => return Some(unsaved),
+                };
+                for own in index.files.iter().filter(|own| own.seen) {
                     let path = full(&own.path);
-                    if !is_as_seen(&path, &own) {
+                    if !is_as_seen(&path, own) {
                         unsaved.changed.push(path);
-                    } else if own.staged {
+                    } else if index.is_staged(own.folder()) {
                         unsaved.staged.push(path);
                     }
                 }

@@ -5,7 +5,30 @@
 //! known. But git keeps the names of the trees that the index would be committed as, and drops that of a folder, and of
 //! those around it, as soon as something there is staged. What cannot be read as an index says nothing.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+
+/// An index.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// The files, in the order of their paths as bytes.
+    pub files: Vec<Tracked>,
+    /// The folders, and whether git still knows their trees; none where it knows no tree at all.
+    trees: Option<HashMap<String, bool>>,
+}
+
+impl Index {
+    /// Whether something directly in a folder may be staged.
+    pub fn is_staged(&self, folder: &str) -> bool {
+        let trees = self.trees.as_ref();
+        trees.and_then(|trees| trees.get(folder)) != Some(&true)
+    }
+
+    /// Whether something in a folder may have been taken out since: one that is new lacks nothing.
+    pub fn lacks(&self, folder: &str) -> bool {
+        let trees = self.trees.as_ref();
+        trees.is_none_or(|trees| trees.get(folder) == Some(&false))
+    }
+}
 
 /// A file that git tracks, as git last saw it.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,8 +41,13 @@ pub struct Tracked {
     pub changed: (u32, u32),
     /// A file, no module, and none that is left out of the work tree.
     pub seen: bool,
-    /// Something in its folder may be staged, this file perhaps.
-    pub staged: bool,
+}
+
+impl Tracked {
+    /// The folder it lies in, from the top.
+    pub fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
 }
 
 /// So many files are read.
@@ -28,8 +56,8 @@ const MOST: usize = 100_000;
 /// Length of what stands before a path: ten numbers, the name of the object, the flags.
 const FIXED: usize = 10 * 4 + 20 + 2;
 
-/// The files of an index; none where it cannot be read.
-pub fn read(bytes: &[u8]) -> Option<Vec<Tracked>> {
+/// Reads an index; none where it cannot be.
+pub fn read(bytes: &[u8]) -> Option<Index> {
     let number = |at: usize| {
         let four = bytes.get(at..)?.first_chunk::<4>()?;
         Some(u32::from_be_bytes(*four))
@@ -62,7 +90,6 @@ pub fn read(bytes: &[u8]) -> Option<Vec<Tracked>> {
             size: number(at + 36)?,
             changed: (number(at + 8)?, number(at + 12)?),
             seen: is_file && !skipped,
-            staged: true,
         });
         at = match version {
             4 => name + length + 1,
@@ -70,18 +97,16 @@ pub fn read(bytes: &[u8]) -> Option<Vec<Tracked>> {
             _ => at + (name + length - at) / 8 * 8 + 8,
         };
     }
-    let kept = kept(bytes, at)?;
-    for own in &mut all {
-        let folder = own.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        own.staged = !kept.contains(folder);
-    }
-    Some(all)
+    Some(Index {
+        files: all,
+        trees: extensions(bytes, at)?,
+    })
 }
 
-/// The folders whose trees git still knows, from what follows the files; none where not all files stand before it.
-fn kept(bytes: &[u8], mut at: usize) -> Option<HashSet<String>> {
+/// The trees among what follows the files; none at all where another index holds the rest of them.
+fn extensions(bytes: &[u8], mut at: usize) -> Option<Option<HashMap<String, bool>>> {
     const CHECKSUM: usize = 20;
-    let mut folders = HashSet::new();
+    let mut folders = None;
     let end = bytes.len().saturating_sub(CHECKSUM);
     while let Some(head) = bytes.get(at..end).and_then(|rest| rest.first_chunk::<8>()) {
         let [name @ .., _, _, _, _] = head;
@@ -89,8 +114,7 @@ fn kept(bytes: &[u8], mut at: usize) -> Option<HashSet<String>> {
         let size = usize::try_from(u32::from_be_bytes([*a, *b, *c, *d])).ok()?;
         let body = bytes.get(at + 8..at.checked_add(8)?.checked_add(size)?)?;
         match name {
-            b"TREE" => trees(body, &mut folders),
-            // Another index holds the rest.
+            b"TREE" => folders = Some(trees(body)),
             b"link" | b"sdir" => return None,
             _ => {}
         }
@@ -100,7 +124,8 @@ fn kept(bytes: &[u8], mut at: usize) -> Option<HashSet<String>> {
 }
 
 /// Reads trees, each before those below it: name, NUL, how many files or `-1`, how many trees below, the object.
-fn trees(mut body: &[u8], folders: &mut HashSet<String>) {
+fn trees(mut body: &[u8]) -> HashMap<String, bool> {
+    let mut folders = HashMap::new();
     const OBJECT: usize = 20;
     const LONGEST: usize = 4096;
     // The folders that are open, and how many are still to come in each.
@@ -129,13 +154,12 @@ fn trees(mut body: &[u8], folders: &mut HashSet<String>) {
             None => name,
         };
         if path.len() > LONGEST {
-            return;
+            break;
         }
-        if files >= 0 {
-            folders.insert(path.clone());
-        }
+        folders.insert(path.clone(), files >= 0);
         open.push((path, below));
     }
+    folders
 }
 
 /// A number as packs write it, and where it ends.
@@ -154,11 +178,11 @@ fn offset(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// An entry: its mode, its flags, what stands between them and the name, the name.
-    fn entry(mode: u32, flags: u16, more: &[u8], name: &str) -> Vec<u8> {
+    pub fn entry(mode: u32, flags: u16, more: &[u8], name: &str) -> Vec<u8> {
         let numbers = [1u32, 2, 3, 4, 5, 6, mode, 8, 9, 10];
         let mut out: Vec<u8> = numbers
             .iter()
@@ -171,7 +195,7 @@ mod tests {
         out
     }
 
-    fn index(version: u32, entries: &[Vec<u8>]) -> Vec<u8> {
+    pub fn index(version: u32, entries: &[Vec<u8>]) -> Vec<u8> {
         let mut out = b"DIRC".to_vec();
         out.extend(version.to_be_bytes());
         out.extend((entries.len() as u32).to_be_bytes());
@@ -184,7 +208,7 @@ mod tests {
     }
 
     fn paths(bytes: &[u8]) -> Option<Vec<String>> {
-        let all = read(bytes)?;
+        let all = read(bytes)?.files;
         assert!(
             all.iter()
                 .all(|own| own.size == 10 && own.changed == (3, 4))
@@ -208,8 +232,12 @@ mod tests {
                 bytes.extend(*body);
             }
             bytes.extend([0; 20]);
-            let found = read(&bytes)?.into_iter().filter(|own| own.staged);
-            Some(found.map(|own| own.path).collect::<Vec<_>>())
+            let index = read(&bytes)?;
+            let found = index
+                .files
+                .iter()
+                .filter(|own| index.is_staged(own.folder()));
+            Some(found.map(|own| own.path.clone()).collect::<Vec<_>>())
         };
         let object = [b'\n'; 20];
         let tree = |parts: &[&[u8]]| parts.concat();
@@ -224,6 +252,15 @@ mod tests {
         assert_eq!(staged(&[]).unwrap(), files);
         assert_eq!(staged(&[(b"TREE", &body[..9])]).unwrap(), files);
         assert_eq!(staged(&[(b"link", b"")]), None);
+        let mut bytes = index(2, &all);
+        bytes.extend(b"TREE");
+        bytes.extend((body.len() as u32).to_be_bytes());
+        bytes.extend(&body);
+        bytes.extend([0; 20]);
+        let lacks = read(&bytes).unwrap();
+        let folders = ["", "src", "src/ui", "tests", "x"];
+        let lacking = folders.into_iter().filter(|folder| lacks.lacks(folder));
+        assert_eq!(lacking.collect::<Vec<_>>(), ["", "src"]);
     }
 
     #[test]
