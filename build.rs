@@ -216,6 +216,7 @@ impl Tables {
             ("swaps", false),
             ("restores", false),
             ("stages", false),
+            ("unsaved", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),
@@ -601,7 +602,7 @@ impl Pools {
                 }
                 "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
                 | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens" | "waits"
-                | "given" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
+                | "given" | "unsaved" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),

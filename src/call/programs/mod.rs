@@ -88,6 +88,8 @@ pub struct Entry {
     pub restores: bool,
     /// It puts into the index what the last commit may not have (`git add`).
     pub stages: bool,
+    /// It reads what was changed since git last looked (`git diff`).
+    pub unsaved: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).
@@ -493,7 +495,9 @@ pub enum Set {
     Waits,
     /// It has that (`git commit -m`).
     Given,
-    /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
+    /// It reads what was changed since git last looked (`git commit -a`).
+    Unsaved,
+    /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`), of what was changed only names are told.
     Stop,
     /// What follows are operands.
     End,

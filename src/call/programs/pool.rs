@@ -211,6 +211,7 @@ static NOWHERE: Entry = Entry {
     swaps: false,
     restores: false,
     stages: false,
+    unsaved: false,
     caseless: false,
     unlisted: false,
     shortened: false,

@@ -702,6 +702,9 @@ impl Walker<'_> {
             }
         }
         self.placed.unnamed.settle();
+        if outcome.unsaved {
+            self.unsaved(outcome, at, env);
+        }
         if outcome.stages {
             self.stage(outcome, env);
         }

@@ -141,6 +141,60 @@ impl Walker<'_> {
         }
     }
 
+    /// Git reads what was changed since it last looked: all of that, or what lies below the paths that it is given.
+    pub(super) fn unsaved(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        let Some(Kind::Command(command)) = self.out.get(at).map(|access| &access.kind) else {
+            return;
+        };
+        let span = self.out.get(at).and_then(|access| access.span);
+        let Some(folders) = git_folders(env, &command.options) else {
+            return;
+        };
+        // Of two trees git reads neither from a file.
+        let (mut paths, mut trees, mut unsure) = (Vec::new(), 0, false);
+        for effect in &outcome.effects {
+            let What::Path {
+                mode: Mode::Read,
+                certain,
+                ..
+            } = effect.what
+            else {
+                continue;
+            };
+            let Some(text) = effect.value.text() else {
+                unsure = true;
+                continue;
+            };
+            let full = Self::full(text, env);
+            match certain || full.iter().any(|path| self.is_there(path)) {
+                true => paths.extend(full),
+                false => trees += 1 + text.matches("..").count(),
+            }
+        }
+        if trees > 1 && !unsure {
+            return;
+        }
+        let cover = Cover::Command { at, naming: None };
+        for folder in folders {
+            let Some(mut known) = (self.scene.unsaved)(&folder) else {
+                continue;
+            };
+            if !unsure && !paths.is_empty() {
+                known
+                    .changed
+                    .retain(|own| paths.iter().any(|path| is_within(own, path)));
+            }
+            let (paths, reach) = match known.changed.len() > MOST_CHANGED {
+                true => (vec![folder], Reach::SomethingBelow),
+                false => (known.changed, Reach::Itself),
+            };
+            for path in paths {
+                let word = Word::known(path, span.unwrap_or_default());
+                self.path(Mode::Read, &word, reach, cover, Touches::Surely, env);
+            }
+        }
+    }
+
     /// Remembers what git has put into the index: it is gone where the last commit is put back that has none of it.
     pub(super) fn stage(&mut self, outcome: &Outcome, env: &Env) {
         for effect in &outcome.effects {

@@ -288,6 +288,13 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         && reading.operands.is_empty()
         && !paths;
     out.stages = any(|entry| entry.stages);
+    out.unsaved = reading
+        .entries
+        .last()
+        .is_some_and(|entry| match reading.sets(Set::Unsaved) {
+            true => entry.unsaved || entry.stages,
+            false => entry.unsaved && !reading.sets(Set::Stop),
+        });
     out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);
