@@ -663,7 +663,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 69] = [
+const KINDS: [&str; 70] = [
     "text",
     "maybe",
     "read",
@@ -718,6 +718,7 @@ const KINDS: [&str; 69] = [
     "goal",
     "console",
     "target",
+    "package",
     "repository",
     "image",
     "lookup",

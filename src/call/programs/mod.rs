@@ -380,6 +380,8 @@ pub enum Kind {
     Console,
     /// What a runner builds or runs: a path, or code from elsewhere (`pkg@version`, `https://…`, `npm:…`).
     Target,
+    /// A package, whose folder is listed; a version of it is fetched.
+    Package,
     /// A remote by name, or written out: a host or a path (`git fetch https://…`).
     Repository,
     /// A container image: a host, where its first part looks like one (`registry.example:5000/a`).
