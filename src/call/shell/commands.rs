@@ -94,8 +94,8 @@ impl Walker<'_> {
             None
         } else {
             let redirected = !command.redirects.is_empty();
-            let before =
-                may_fail(tree, &command.redirects, &touches).then(|| Box::new(env.clone()));
+            let before = may_fail(tree, &command.redirects, &touches, self.closed)
+                .then(|| Box::new(env.clone()));
             let at = self.run(found, assignments, env, input, level, redirected);
             self.unless_failed(before, env);
             at
