@@ -663,7 +663,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 70] = [
+const KINDS: [&str; 71] = [
     "text",
     "maybe",
     "read",
@@ -709,6 +709,7 @@ const KINDS: [&str; 70] = [
     "response-below",
     "response-text",
     "wanted",
+    "typed",
     "assign",
     "variable",
     "key",

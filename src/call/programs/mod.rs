@@ -362,6 +362,8 @@ pub enum Kind {
     ResponseText,
     /// A glob of files that are read, dot files and what is ignored too (`rg -g`).
     Wanted,
+    /// The same behind a name (`rg --type-add 'web:*.ts'`).
+    Typed,
     /// `NAME=value`: an assignment.
     Assign,
     /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).

@@ -186,7 +186,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         "diff" => compared(words, &outcome),
         _ => with_tree(&outcome.options),
     };
-    let names = match program {
+    let mut names = match program {
         "rg" => Listed {
             by: "rg",
             shown: !outcome.hidden,
@@ -226,7 +226,25 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         },
         _ => None,
     };
-    let end = end.unwrap_or_default();
+    let mut end = end.unwrap_or_default();
+    // `rg -g '*.rs'`, `git grep -l x -- '*.rs'`: hidden and ignored ones of those are searched, too, and no others.
+    let asked = outcome.effects.iter().filter_map(|own| asked(&own.value));
+    let asked: Vec<(&str, &str)> = asked.collect();
+    let searched = match program {
+        "rg" => !has(&["--iglob", "--glob-case-insensitive", "--type-add"]),
+        "git" => second == "grep" && asked.len() == outcome.effects.len(),
+        _ => false,
+    };
+    if searched && !asked.is_empty() {
+        let ends = asked.iter().map(|(_, end)| End {
+            text: end,
+            caseless: false,
+        });
+        end = ends.collect();
+        if program == "rg" {
+            (names.shown, names.gitignore) = (false, false);
+        }
+    }
     let below = |folder: &str| ending(below(folder, names), &end);
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
@@ -236,6 +254,9 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
                 if between && !(certain && effect.value.text().is_some()) =>
             {
                 folders.push(".");
+            }
+            _ if searched && let Some((folder, _)) = self::asked(&effect.value) => {
+                folders.push(folder);
             }
             What::Name { .. }
             | What::Path {
@@ -255,6 +276,22 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
             Some(below("."))
         }
         _ => None,
+    }
+}
+
+/// The folder of files that a search is asked for by a glob, and how their names end.
+fn asked(files: &Word) -> Option<(&str, &str)> {
+    let (start, end) = match &*files.pieces {
+        [Piece::Below(_)] => ("", ""),
+        [Piece::Below(_), Piece::Text(end)] => ("", end.as_str()),
+        [Piece::Text(start), Piece::Below(_)] => (start.as_str(), ""),
+        [Piece::Text(start), Piece::Below(_), Piece::Text(end)] => (start.as_str(), end.as_str()),
+        _ => return None,
+    };
+    match start.rsplit_once('/') {
+        Some(("", _)) => Some(("/", end)),
+        Some((folder, _)) => Some((folder, end)),
+        None => Some((".", end)),
     }
 }
 

@@ -386,6 +386,12 @@ impl<'w> Judge<'w> {
             }
             Kind::Item => self.item(word, at, naming),
             Kind::Wanted => self.wanted.push((at, word.clone())),
+            Kind::Typed => match word.prefix().split_once(':') {
+                // Files of the types that it has anyway.
+                Some((_, rest)) if rest.starts_with("include:") => {}
+                Some((name, _)) => self.wanted.push((at, cut(word, name.len() + 1))),
+                None => self.escalate("has a type of files that cannot be computed", at),
+            },
             Kind::Response | Kind::ResponseBelow | Kind::ResponseText => {
                 match word.prefix().starts_with('@') {
                     true => {
