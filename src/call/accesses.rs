@@ -3,7 +3,7 @@
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches, Via};
-use super::files::{FileView, MOST_LISTED};
+use super::files::{FileView, MOST_LISTED, Unsaved};
 use super::tools::{Argument, Holds, ToolDecl};
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
@@ -201,9 +201,9 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             None if view.sees() => Some(false),
             seen => seen,
         },
-        changed: &|folder| match repository(folder, view) {
-            Some(top) => view.changed(&top),
-            None => Vec::new(),
+        unsaved: &|folder| match repository(folder, view) {
+            Some(top) => view.unsaved(&top),
+            None => Some(Unsaved::default()),
         },
         links: &|path| led.to(path, view).filter(|_| view.sees()),
         leads: &|path| view.sees() && led.to(path, view).is_none_or(|real| real != path),
