@@ -3,7 +3,7 @@
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches, Via};
-use super::files::{FileView, MOST_LISTED, Unsaved};
+use super::files::{FileView, Folders, MOST_LISTED, Unsaved};
 use super::tools::{Argument, Holds, ToolDecl};
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
@@ -214,15 +214,18 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
 
 /// Where the paths of one line lead: each is looked up once, however many commands name it.
 #[derive(Default)]
-struct Led(RefCell<HashMap<String, Option<String>>>);
+struct Led {
+    known: RefCell<HashMap<String, Option<String>>>,
+    folders: Folders,
+}
 
 impl Led {
     fn to(&self, path: &str, view: &FileView) -> Option<String> {
-        let mut known = self.0.borrow_mut();
+        let mut known = self.known.borrow_mut();
         if let Some(real) = known.get(path) {
             return real.clone();
         }
-        let real = view.resolve(path);
+        let real = self.folders.look(view, path).map(|(real, _)| real);
         known.entry(path.to_owned()).or_insert(real).clone()
     }
 }
