@@ -663,7 +663,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 71] = [
+const KINDS: [&str; 72] = [
     "text",
     "maybe",
     "read",
@@ -674,6 +674,7 @@ const KINDS: [&str; 71] = [
     "backup-prefix",
     "write",
     "write-start",
+    "write-numbered",
     "both",
     "both-below",
     "plus",

@@ -292,6 +292,8 @@ pub enum Kind {
     Write,
     /// Files are written whose names begin so.
     WriteStart,
+    /// A file that is written, `#1` in its name filled in (`curl -o`).
+    WriteNumbered,
     /// A path that is read and written.
     Both,
     /// All below it is read and written.

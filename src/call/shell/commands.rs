@@ -12,7 +12,7 @@ use super::parse::is_name;
 use super::redirects::{device, may_fail};
 use super::script::{Input, PATHS, Walker};
 use super::syntax::{Assign, Command as Written, Origin, Part, Raw, Tree, Value};
-use super::{names, numbers, words};
+use super::{evaluated, names, numbers, words};
 use crate::call::access::{
     Assignment, Command, Cover, Escalation, HostAccess, Kind, Mode, PathAccess, Reach, Role,
     Touches, Trigger,
@@ -198,8 +198,7 @@ impl Walker<'_> {
             let name = tree.of(assign.name);
             // What is `readonly` keeps its value, what is declared a number is one.
             let fixed = matches!(env.value(name), Known::Known(word) if word != numbers::number());
-            let counts =
-                matches!(name, "OPTIND" | "RANDOM" | "HISTCMD") || env.is_odd(name) && !fixed;
+            let counts = evaluated::is_counter(name) || env.is_odd(name) && !fixed;
             self.arithmetic |= counts;
             let value = match &assign.value {
                 Value::Scalar(raw) if assign.subscript.is_none() => {

@@ -24,6 +24,14 @@ const TRAPS: usize = 8;
 /// Texts within texts that are looked into.
 const TEMPLATES: usize = 4;
 
+/// Whether the shell itself keeps a number in a variable: what it is given is evaluated.
+pub(super) fn is_counter(name: &str) -> bool {
+    matches!(
+        name,
+        "RANDOM" | "SRANDOM" | "SECONDS" | "LINENO" | "HISTCMD" | "OPTIND" | "BASHPID"
+    )
+}
+
 impl Walker<'_> {
     /// A word is evaluated as it stands. Whether a command in it was told.
     pub fn evaluated(&mut self, word: &Word, env: &Env) -> bool {
@@ -99,7 +107,7 @@ impl Walker<'_> {
 
     /// What a variable is given that holds a number: it is evaluated, however it is given.
     pub fn given(&mut self, name: &str, value: &Word, env: &Env) {
-        if env.is_odd(name) {
+        if is_counter(name) || env.is_odd(name) {
             self.arithmetic = true;
             self.expression(value, env);
         }

@@ -233,6 +233,21 @@ impl<'w> Judge<'w> {
                 self.script(&cut(word, 1), at, false);
             }
             Kind::Write => path(self, Mode::Write, self.reach(false, true)),
+            Kind::WriteNumbered => {
+                let mut pieces = Vec::new();
+                for piece in word.pieces.iter() {
+                    match piece {
+                        Piece::Text(text) if text.contains('#') => {
+                            let start = text.split('#').next().unwrap_or_default();
+                            pieces.push(Piece::Text(start.into()));
+                            pieces.push(Piece::Unknown("#1".into()));
+                        }
+                        other => pieces.push(other.clone()),
+                    }
+                }
+                let filled = Word::of(pieces, word.span);
+                self.path(&filled, at, named, Mode::Write, Reach::Itself, true);
+            }
             Kind::WriteStart => {
                 let start = self.placed(word);
                 let names = Word::of(start.pieces.iter().cloned().chain([Piece::Star]), word.span);
@@ -442,20 +457,43 @@ impl<'w> Judge<'w> {
             Kind::Lookup => self.lookup(word, at),
             Kind::Query => self.query(word, at),
             Kind::BuildFlags => {
-                let shown = word.shown();
-                let runs = [
-                    "-ext",
-                    "-plugin",
-                    "-load",
-                    "-wrapper",
-                    "-specs",
-                    "-toolexec",
-                    "-B",
-                ];
-                if word.is_unknown() || runs.iter().any(|flag| shown.contains(flag)) {
-                    self.escalate("has flags that may run another program", naming);
+                if !word.text().is_some_and(is_harmless) {
+                    self.escalate("has flags that may run a program, or write", naming);
                 }
             }
         }
     }
+}
+
+/// Whether flags that go hands on to its compiler and linker say only what comes out: less of it, other texts in it.
+fn is_harmless(flags: &str) -> bool {
+    let mut rest = flags.trim_start();
+    // `all=-N`: for which packages.
+    if let Some((packages, own)) = rest
+        .split_once('=')
+        .filter(|(own, _)| !own.contains(['-', ' ']))
+    {
+        rest = if packages.is_empty() { rest } else { own };
+    }
+    let mut sets = false;
+    while !rest.is_empty() {
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let (word, after) = match quote {
+            Some(quote) => rest.get(1..).and_then(|rest| rest.split_once(quote)),
+            None => Some(rest.split_once(char::is_whitespace).unwrap_or((rest, ""))),
+        }
+        .unwrap_or(("?", ""));
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let known = matches!(
+            name.trim_start_matches('-'),
+            "s" | "w" | "N" | "l" | "m" | "S" | "race" | "X"
+        );
+        if !sets && !(known && word.starts_with('-')) {
+            return false;
+        }
+        // The text that it sets is the next word.
+        sets = !sets && name.ends_with('X') && value.is_empty();
+        rest = after.trim_start();
+    }
+    true
 }
