@@ -215,6 +215,8 @@ impl Tables {
             ("unpacks", false),
             ("swaps", false),
             ("restores", false),
+            ("stages", false),
+            ("unsaved", false),
             ("caseless", false),
             ("unlisted", false),
             ("shortened", false),
@@ -600,7 +602,7 @@ impl Pools {
                 }
                 "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
                 | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens" | "waits"
-                | "given" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
+                | "given" | "unsaved" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),
@@ -661,7 +663,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 69] = [
+const KINDS: [&str; 71] = [
     "text",
     "maybe",
     "read",
@@ -707,6 +709,7 @@ const KINDS: [&str; 69] = [
     "response-below",
     "response-text",
     "wanted",
+    "typed",
     "assign",
     "variable",
     "key",
@@ -716,6 +719,7 @@ const KINDS: [&str; 69] = [
     "goal",
     "console",
     "target",
+    "package",
     "repository",
     "image",
     "lookup",

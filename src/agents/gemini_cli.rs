@@ -90,6 +90,8 @@ pub(super) static TOOLS: &[Tool] = &[
     inner("get_internal_docs", "own"),
     inner("write_todos", "own"),
     inner("ask_user", "own"),
+    inner("list_background_processes", "own"),
+    inner("read_background_output", "own"),
 ];
 
 const FOLDERS: &[(&str, Means)] = &[("dir_path", Is("path")), ("path", Is("path"))];

@@ -200,6 +200,8 @@ pub struct Escalation {
     pub what: String,
     /// What triggers it.
     pub at: Trigger,
+    /// The option that does it, one of several in its word perhaps (`-Ssx`).
+    pub option: Option<&'static str>,
     /// What to write instead, where something else does the same without it.
     pub instead: Option<String>,
 }

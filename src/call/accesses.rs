@@ -3,7 +3,7 @@
 //! In: a call, its tool's declaration, a view of the files. Out: the accesses, or every fault of the arguments.
 
 use super::access::{Access, Cover, HostAccess, Kind, Mode, PathAccess, Reach, Touches, Via};
-use super::files::{FileView, MOST_LISTED};
+use super::files::{FileView, MOST_LISTED, Unsaved};
 use super::tools::{Argument, Holds, ToolDecl};
 use super::word::{Piece, Word};
 use super::{Call, path, shell, under};
@@ -11,7 +11,7 @@ use crate::source::Span;
 use serde_json::{Map, Value};
 use smol_str::SmolStr;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What a call does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,6 +190,7 @@ fn argument_accesses(
 
 fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
     let globs = Globs::default();
+    let led = Led::default();
     let scene = shell::Scene {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
@@ -200,15 +201,30 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             None if view.sees() => Some(false),
             seen => seen,
         },
-        changed: &|folder| match repository(folder, view) {
-            Some(top) => view.changed(&top),
-            None => Vec::new(),
+        unsaved: &|folder| match repository(folder, view) {
+            Some(top) => view.unsaved(&top),
+            None => Some(Unsaved::default()),
         },
-        links: &|path| view.resolve(path).filter(|_| view.sees()),
-        leads: &|path| view.sees() && view.resolve(path).is_none_or(|real| real != path),
+        links: &|path| led.to(path, view).filter(|_| view.sees()),
+        leads: &|path| view.sees() && led.to(path, view).is_none_or(|real| real != path),
     };
     taken.accesses.extend(shell::accesses(&line, &scene));
     taken.line = Some(line);
+}
+
+/// Where the paths of one line lead: each is looked up once, however many commands name it.
+#[derive(Default)]
+struct Led(RefCell<HashMap<String, Option<String>>>);
+
+impl Led {
+    fn to(&self, path: &str, view: &FileView) -> Option<String> {
+        let mut known = self.0.borrow_mut();
+        if let Some(real) = known.get(path) {
+            return real.clone();
+        }
+        let real = view.resolve(path);
+        known.entry(path.to_owned()).or_insert(real).clone()
+    }
 }
 
 /// The globs of one line: each is looked up once, and what they stand for is bounded.

@@ -4,7 +4,7 @@
 //! then the lexical path is the real one. [`FileView::Fixture`] is a file system written down in a test or a call.
 
 use super::glob::Glob;
-use super::index;
+use super::index::{self, Index};
 use super::path;
 use super::word::{Piece, Word};
 use serde::Deserialize;
@@ -65,6 +65,18 @@ struct Written {
     /// Git tracks it, and it is not as git last saw it.
     #[serde(default)]
     changed: bool,
+    /// Git tracks it, and it may be staged.
+    #[serde(default)]
+    staged: bool,
+}
+
+/// Files of a work tree, absolute, of which the last commit may know nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Unsaved {
+    /// They are not as git last saw them, or gone.
+    pub changed: Vec<String>,
+    /// They may be staged.
+    pub staged: Vec<String>,
 }
 
 /// How many links may follow one another, as on Linux.
@@ -100,9 +112,9 @@ impl FileView {
 
     /// Whether a path is a folder, links followed; none where nothing is seen of it.
     pub fn is_folder(&self, path: &str) -> Option<bool> {
-        match self.entry(&self.resolve(path)?)? {
-            Entry::Folder => Some(true),
-            _ => Some(false),
+        match self {
+            Self::Real => Some(std::fs::metadata(path).ok()?.is_dir()),
+            _ => Some(self.entry(&self.resolve(path)?)? == Entry::Folder),
         }
     }
 
@@ -120,8 +132,14 @@ impl FileView {
         }
     }
 
-    /// What git tracks of the work tree at a folder; none where no index lies there, or one of more than 64 MiB.
-    pub fn tracked(&self, top: &str) -> Option<Vec<index::Tracked>> {
+    /// What git tracks of the work tree at a folder; none where no index lies there, an empty one where it is too large
+    /// or not understood.
+    pub fn tracked(&self, top: &str) -> Option<Index> {
+        Some(self.index(top)?.unwrap_or_default())
+    }
+
+    /// The same; none within where it is too large or not understood.
+    fn index(&self, top: &str) -> Option<Option<Index>> {
         const LARGEST: u64 = 64 * 1024 * 1024;
         let git = path::join(top, ".git");
         // A second work tree has its index elsewhere.
@@ -134,34 +152,53 @@ impl FileView {
         let bytes = match self {
             Self::Real => {
                 let kind = std::fs::metadata(&file).ok()?;
-                (kind.is_file() && kind.len() <= LARGEST).then(|| std::fs::read(&file).ok())?
+                match kind.is_file() && kind.len() <= LARGEST {
+                    true => std::fs::read(&file).ok(),
+                    false => None,
+                }
             }
-            _ => self.text(&file).map(String::into_bytes),
+            _ => Some(self.text(&file)?.into_bytes()),
         };
-        Some(index::read(&bytes?).unwrap_or_default())
+        Some(bytes.and_then(|bytes| index::read(&bytes)))
     }
 
-    /// The files of a work tree that git tracks and that are not as it last saw them, deleted ones too. Empty where
-    /// that cannot be seen.
-    pub fn changed(&self, top: &str) -> Vec<String> {
+    /// The files of a work tree that git tracks and that the last commit may not have so; none where an index is there
+    /// that cannot be read.
+    pub fn unsaved(&self, top: &str) -> Option<Unsaved> {
         let full = |name: &str| path::join(top, name);
         match self {
-            Self::None => Vec::new(),
+            Self::None => Some(Unsaved::default()),
             Self::Real => {
-                let tracked = self.tracked(top).unwrap_or_default();
-                let changed = tracked
-                    .into_iter()
-                    .filter(|own| own.seen && !is_as_seen(&full(&own.path), own));
-                changed.map(|own| full(&own.path)).collect()
+                let mut unsaved = Unsaved::default();
+                let index = match self.index(top) {
+                    Some(index) => index?,
+                    None => return Some(unsaved),
+                };
+                for own in index.files.iter().filter(|own| own.seen) {
+                    let path = full(&own.path);
+                    if !is_as_seen(&path, own) {
+                        unsaved.changed.push(path);
+                    } else if index.is_staged(own.folder()) {
+                        unsaved.staged.push(path);
+                    }
+                }
+                Some(unsaved)
             }
             Self::Fixture(fixture) => {
                 let below =
                     |path: &str| path.strip_prefix(top).is_some_and(|it| it.starts_with('/'));
-                let changed = fixture
-                    .entries
-                    .iter()
-                    .filter(|(path, own)| own.changed && below(path));
-                changed.map(|(path, _)| path.clone()).collect()
+                if self.index(top).is_some_and(|index| index.is_none()) {
+                    return None;
+                }
+                let of = |is: fn(&Written) -> bool| {
+                    let own = fixture.entries.iter();
+                    let own = own.filter(|(path, own)| is(own) && below(path));
+                    own.map(|(path, _)| path.clone()).collect()
+                };
+                Some(Unsaved {
+                    changed: of(|own| own.changed),
+                    staged: of(|own| own.staged),
+                })
             }
         }
     }

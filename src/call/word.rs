@@ -39,6 +39,8 @@ pub struct Listed {
     pub shown: bool,
     /// None is named by `.gitignore`.
     pub gitignore: bool,
+    /// But some may be that the last commit has, and the index no more.
+    pub head: bool,
     /// What it names may be gone.
     pub gone: bool,
     /// Which links may be among them.

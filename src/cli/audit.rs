@@ -110,9 +110,15 @@ pub struct Log {
 pub const USUAL: &str = "audit.jsonl";
 
 impl Audit {
-    /// What is masked.
-    pub fn secrets(&self) -> Result<Secrets, Stop> {
-        Secrets::with(&self.audit_mask).map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))
+    /// What is masked: more of it by the command line, and by the policy.
+    pub fn secrets(&self, matcher: Option<&Matcher>) -> Result<Secrets, Stop> {
+        let layers = matcher.iter().flat_map(|matcher| &matcher.policy.layers);
+        let stated = layers
+            .flat_map(|layer| &layer.files)
+            .filter_map(|file| file.audit.as_ref());
+        let more = stated.flat_map(|own| &own.value.mask);
+        let more: Vec<String> = self.audit_mask.iter().chain(more).cloned().collect();
+        Secrets::with(&more).map_err(|why| Stop::told(format!("`--audit-mask`: {why}")))
     }
 
     /// The log of what this policy decides, or of refusals without one, where a log is wanted.
@@ -133,7 +139,7 @@ impl Audit {
             path,
             size: stated.and_then(|own| own.size).unwrap_or(self.audit_size),
             keep: stated.and_then(|own| own.keep).unwrap_or(self.audit_keep),
-            secrets: self.secrets()?,
+            secrets: self.secrets(matcher)?,
             policy: matcher.map(explanation::policy).unwrap_or_default(),
         }))
     }

@@ -2,6 +2,7 @@
 //!
 //! The older logs beside the file are read first. A line that is no entry is told and passed over.
 
+use super::policies::Which;
 use super::state::{Folder, clock};
 use super::{Answer, Exit, Stop, audit, output, policies};
 use crate::report::table::table;
@@ -22,7 +23,7 @@ Examples:
 
 A log is written by `acl hook --audit default`, which `acl init` installs, and `acl decide --audit FILE`. Times are UTC.")]
 pub struct Options {
-    /// The log; `-` is stdin (default: audit.jsonl in the user's state folder)
+    /// The log; `-` is stdin (default: the one that the policy of this folder states, else audit.jsonl in the user's state folder)
     file: Option<PathBuf>,
     /// Only these verdicts (repeatable)
     #[arg(long, value_name = "VERDICT")]
@@ -125,7 +126,7 @@ pub fn run(options: &Options) -> Answer {
     };
     let path = match &options.file {
         Some(path) => path.clone(),
-        None => Folder::of(None)?.file(audit::USUAL),
+        None => stated().map_or_else(|| Ok(Folder::of(None)?.file(audit::USUAL)), Ok)?,
     };
     if path.as_os_str() == "-" {
         lines("stdin", std::io::stdin().lock(), &mut each)?;
@@ -170,6 +171,14 @@ pub fn run(options: &Options) -> Answer {
         (false, Format::Json) => {}
     }
     Ok(Exit::Good)
+}
+
+/// The log that the policy of this folder states, once something was written to it.
+fn stated() -> Option<PathBuf> {
+    let roots = Which::default().found().ok()?;
+    let policy = policies::load(roots).ok()?;
+    let (own, _) = audit::stated(&policy)?;
+    audit::place(own.file.as_deref()?).filter(|log| log.exists())
 }
 
 fn shown(table: String, empty: bool) -> Result<(), Stop> {

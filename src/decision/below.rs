@@ -27,6 +27,8 @@ pub struct Skips {
     pub hidden: bool,
     /// What `.gitignore` names, and `.git` itself.
     pub ignored: bool,
+    /// But not what the last commit may have all the same.
+    pub head: bool,
     /// What the `.dockerignore` of the folder names.
     pub docker: bool,
     /// Links.
@@ -99,8 +101,9 @@ impl Listing {
         // Outside of one, nobody heeds git's files.
         let repository = skips.ignored && is_in_repository(view, &start);
         let mut tracked = None;
-        let mut todo = vec![start.clone()];
-        while let Some(at) = todo.pop() {
+        // A folder, and whether it lies in one that is left out but for what git tracks.
+        let mut todo = vec![(start.clone(), false)];
+        while let Some((at, within)) = todo.pop() {
             if *left == 0 {
                 listing.complete = false;
                 return listing;
@@ -127,6 +130,7 @@ impl Listing {
                 }
                 // What such a file names with `!` is searched, a leading dot or not.
                 let named = match skips.ignored || skips.docker {
+                    true if within => Some(true),
                     true => is_ignored(&ignored, &path, entry),
                     false => None,
                 };
@@ -134,7 +138,7 @@ impl Listing {
                 // Git goes on with what it tracks. Who leaves out hidden names is no git.
                 let kept = repository && !skips.hidden && named == Some(true) && {
                     let tracked = tracked.get_or_insert_with(|| Tracked::around(view, &start));
-                    entry == Entry::File && tracked.has(&path)
+                    entry != Entry::Link && tracked.has(&path, entry == Entry::Folder, skips.head)
                 };
                 if named.unwrap_or(hidden) && !kept {
                     continue;
@@ -145,7 +149,7 @@ impl Listing {
                 }
                 *left -= 1;
                 match entry {
-                    Entry::Folder => todo.push(path.clone()),
+                    Entry::Folder => todo.push((path.clone(), kept)),
                     Entry::Link => listing.links.push(path.clone()),
                     Entry::File => {}
                 }
@@ -374,6 +378,7 @@ mod tests {
         let git = Skips {
             hidden: false,
             ignored: true,
+            head: false,
             docker: false,
             links: true,
         };
@@ -399,6 +404,7 @@ mod tests {
                 Skips {
                     hidden: false,
                     ignored: false,
+                    head: false,
                     docker: false,
                     links: false,
                 }

@@ -177,13 +177,12 @@ impl<'a> Finder<'a> {
                 why.push("it is `exact`, and there are further words".to_owned());
             }
             for except in &own.except {
-                let except = vec![except.clone()];
-                if let Some(text) = except.first().map(|own| own.text.clone())
-                    && !fits(&Commands {
-                        except,
-                        ..bare.clone()
-                    })
-                {
+                let alone = Commands {
+                    except: vec![except.clone()].into(),
+                    ..bare.clone()
+                };
+                if !fits(&alone) {
+                    let text = &except.text;
                     why.push(format!("its `except` takes out `{text}`"));
                 }
             }

@@ -135,7 +135,7 @@ fn command(
     );
     let found = own.patterns.iter().find(|pattern| {
         let alone = Commands {
-            patterns: vec![(*pattern).clone()],
+            patterns: vec![(*pattern).clone()].into(),
             ..own.clone()
         };
         commands::fit(&alone, &accesses, at, Stance::Tightens, &frame)

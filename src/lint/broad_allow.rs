@@ -262,7 +262,7 @@ fn command_width(command: &CommandPattern, rule: &Commands) -> Option<(String, S
 fn starts_anything(pattern: &CommandPattern, rule: &Commands) -> Option<String> {
     // By this pattern alone: a long list would be tried once for each of its own.
     let alone = Commands {
-        patterns: vec![pattern.clone()],
+        patterns: vec![pattern.clone()].into(),
         except: rule.except.clone(),
         without: rule.without.clone(),
         ..Commands::default()

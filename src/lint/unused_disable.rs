@@ -8,6 +8,7 @@ use crate::finding::Finding;
 use crate::matcher::Compiled;
 use crate::policy::Resolution;
 use crate::policy::patterns::{HostPattern, PathPattern};
+use crate::policy::prefixes::Prefixes;
 use crate::policy::rule::{Judges, Rule, Verdict};
 
 const CODE: &str = "unused-disable";
@@ -88,7 +89,7 @@ fn meanings(text: &Written<'_>) -> Vec<String> {
 fn conditions(rule: &Rule) -> String {
     let mut judges = rule.judges.clone();
     match &mut judges {
-        Judges::Commands(own) => own.patterns.clear(),
+        Judges::Commands(own) => own.patterns = Prefixes::default(),
         Judges::Paths(own) => own.patterns.clear(),
         Judges::Hosts(own) => own.patterns.clear(),
         Judges::Tool | Judges::Rest(_) => {}

@@ -233,18 +233,19 @@ pub fn fit_spelled(
         let name = name.map(|name| path::last(name).as_bytes());
         let second = sequence.get(1).and_then(Item::plain);
         // Most patterns of a rule name other programs, and their first letter tells, or go on with another word.
+        let called = |own: Option<&str>| {
+            name.zip(own.map(str::as_bytes))
+                .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
+        };
         let named = |pattern: &&CommandPattern| {
             let next = pattern.words.get(1).and_then(WordPattern::literal);
             let other = |(own, given): (&str, &str)| own != given && !own.starts_with('-');
             if next.zip(second).is_some_and(other) {
                 return false;
             }
-            let own = pattern.words.first().and_then(WordPattern::literal);
-            let bare = own.filter(|_| pattern.path().is_empty()).map(str::as_bytes);
-            name.zip(bare)
-                .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
+            !pattern.path().is_empty() || called(pattern.program())
         };
-        for pattern in rule.patterns.iter().filter(named) {
+        for pattern in rule.patterns.of(called).filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
             if fitted.fit == Fit::No {
                 continue;
@@ -252,13 +253,14 @@ pub fn fit_spelled(
             if excepted(rule, spelled, stance, frame) {
                 continue;
             }
+            let mut found = Vec::new();
             for alternatives in &rule.with {
-                let (fit, words) = present(alternatives, command, stance);
-                fitted
-                    .named
-                    .extend(words.into_iter().map(|word| (at, word)));
+                let (fit, own) = present(alternatives, command, stance);
+                found.extend(own);
                 fitted.fit = fitted.fit.and(fit);
             }
+            let named = found.iter().filter(|own| is_named(own, &found, command));
+            fitted.named.extend(named.map(|own| (at, own.0)));
             for alternatives in &rule.without {
                 fitted.fit =
                     fitted
@@ -436,11 +438,18 @@ fn prefix(
     frame: &Frame<'_>,
     exact: bool,
 ) -> Fitted {
-    let Some((first, rest)) = pattern.words.split_first() else {
-        return NOTHING;
-    };
     let Some(start) = sequence.first() else {
         return NOTHING;
+    };
+    let Some((first, rest)) = pattern.words.split_first() else {
+        return match stance {
+            Stance::Loosens => NOTHING,
+            Stance::Tightens => Fitted {
+                fit: Fit::Must,
+                levels: vec![start.level],
+                ..NOTHING
+            },
+        };
     };
     let path = pattern.path();
     let mut fit = program(first, path, start.word, command, stance, frame);
@@ -690,13 +699,31 @@ pub fn names(program: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A word that is there, and the option in it that is meant.
+type Found<'c> = (usize, Option<&'c Opt>);
+
+/// Whether each option in a word is meant that does more than an allow covers: `-Ssx` is more than `-S`.
+fn is_named(own: &Found<'_>, found: &[Found<'_>], command: &Command) -> bool {
+    let meant = |name: &str| {
+        let mut same = found.iter().filter(|other| other.0 == own.0);
+        same.any(|(_, option)| option.is_none_or(|option| option.names.iter().any(|it| it == name)))
+    };
+    let here = command.escalations.iter();
+    let mut here = here.filter(|escalation| escalation.at == Trigger::Word(own.0));
+    here.all(|escalation| escalation.option.is_none_or(meant))
+}
+
 /// Whether a word that `with` or `without` names is present, and which words that are.
-fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Vec<usize>) {
+fn present<'c>(
+    alternatives: &[Glob],
+    command: &'c Command,
+    stance: Stance,
+) -> (Fit, Vec<Found<'c>>) {
     let mut best = Fit::No;
     let mut found = Vec::new();
-    let mut note = |fit: Fit, at: usize| {
+    let mut note = |fit: Fit, at: usize, option: Option<&'c Opt>| {
         if fit == Fit::Must {
-            found.push(at);
+            found.push((at, option));
         }
         best = best.max(fit);
     };
@@ -718,7 +745,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             // What a later option takes back is not surely there.
             if option.undone && stance == Stance::Loosens {
                 if may_be() {
-                    note(Fit::MayUnknown, option.at);
+                    note(Fit::MayUnknown, option.at, None);
                 }
                 continue;
             }
@@ -727,11 +754,11 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             if let Some(typed) = typed
                 && glob.begins(typed)
             {
-                note(Fit::MayPattern, option.at);
+                note(Fit::MayPattern, option.at, None);
             }
             if !option.sure && stance == Stance::Loosens {
                 if may_be() {
-                    note(Fit::MayUnknown, option.at);
+                    note(Fit::MayUnknown, option.at, None);
                 }
                 continue;
             }
@@ -744,7 +771,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
                 .iter()
                 .any(|name| glob.matches_text(name, false) || valued(name))
             {
-                note(Fit::Must, option.at);
+                note(Fit::Must, option.at, Some(option));
             }
         }
         let mut operands_only = false;
@@ -760,7 +787,7 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             if text == Some("--") {
                 operands_only = true;
                 if glob.as_literal() == Some("--") {
-                    note(Fit::Must, at);
+                    note(Fit::Must, at, None);
                 }
                 continue;
             }
@@ -772,12 +799,12 @@ fn present(alternatives: &[Glob], command: &Command, stance: Stance) -> (Fit, Ve
             let may_be_option = word.is_unknown()
                 && !operands_only
                 && matches!(word.prefix().chars().next(), None | Some('-'));
-            note(fit, at);
+            note(fit, at, None);
             if fit == Fit::No
                 && may_be_option
                 && (word.splits || role != Role::Operand || word.prefix().is_empty())
             {
-                note(Fit::MayUnknown, at);
+                note(Fit::MayUnknown, at, None);
             }
         }
     }

@@ -485,8 +485,8 @@ impl Matcher {
     /// The command rules that may meet a command, each once, in order.
     pub fn command_candidates(&self, command: &Spelled<'_>) -> Vec<usize> {
         let patterns = |owner: usize| match self.rules.get(owner).map(|own| &own.rule.judges) {
-            Some(Judges::Commands(own)) => &own.patterns[..],
-            _ => &[],
+            Some(Judges::Commands(own)) => Some(&own.patterns),
+            _ => None,
         };
         self.command_rules.candidates(command, patterns)
     }

@@ -7,8 +7,8 @@ use super::commands::{Item, Spelled, names};
 use super::quick::HashMap;
 use crate::call::access::Opt;
 use crate::call::few::Few;
-use crate::call::path;
 use crate::policy::patterns::{CommandPattern, WordPattern};
+use crate::policy::prefixes::Prefixes;
 use smol_str::SmolStr;
 use std::sync::OnceLock;
 
@@ -64,12 +64,11 @@ impl Further {
 
 impl ProgramIndex {
     /// Adds what these patterns belong to.
-    pub fn add(&mut self, patterns: &[CommandPattern], owner: usize) {
+    pub fn add(&mut self, patterns: &Prefixes, owner: usize) {
         self.all.push(owner);
         // The alternatives of one pattern mostly name one program.
         let mut before = None;
-        for pattern in patterns {
-            let program = program_of(pattern);
+        for program in patterns.programs() {
             if before == Some(program) {
                 continue;
             }
@@ -111,7 +110,7 @@ impl ProgramIndex {
     pub(super) fn candidates<'a>(
         &self,
         command: &Spelled<'_>,
-        patterns: impl Fn(usize) -> &'a [CommandPattern],
+        patterns: impl Fn(usize) -> Option<&'a Prefixes>,
     ) -> Vec<usize> {
         let mut found = self.globs.clone();
         for sequence in command.sequences() {
@@ -134,7 +133,7 @@ impl ProgramIndex {
         &self,
         name: &str,
         sequence: &[Item<'_>],
-        patterns: &impl Fn(usize) -> &'a [CommandPattern],
+        patterns: &impl Fn(usize) -> Option<&'a Prefixes>,
         found: &mut Vec<usize>,
     ) {
         let Some(known) = self.programs.get(name) else {
@@ -146,8 +145,9 @@ impl ProgramIndex {
         }
         let further = known.further.get_or_init(|| {
             let own = |owner: &usize| {
-                let own = patterns(*owner).iter();
-                let own = own.filter(|own| program_of(own) == Some(name));
+                let own = patterns(*owner).into_iter();
+                let own = own.flat_map(|own| own.of(|program| program == Some(name)));
+                let own = own.filter(|own| own.program() == Some(name));
                 own.map(|pattern| (*owner, pattern)).collect::<Vec<_>>()
             };
             Box::new(Further::of(all.iter().flat_map(own)))
@@ -184,11 +184,6 @@ impl ProgramIndex {
             keys.iter().for_each(|key| add(key));
         }
     }
-}
-
-/// The program that a pattern names, without its folder; none where it is a glob.
-fn program_of(pattern: &CommandPattern) -> Option<&str> {
-    pattern.words.first()?.literal().map(path::last)
 }
 
 fn push(owners: &mut Few<usize>, owner: usize) {

@@ -2,6 +2,7 @@
 //!
 //! In: what a policy says, or a size as a person writes it. Out: values; the file itself is `cli/`'s.
 
+use super::glob::Glob;
 use serde::{Deserialize, Serialize};
 
 /// Where and how decisions are logged.
@@ -13,6 +14,25 @@ pub struct Audit {
     pub size: Option<u64>,
     /// How many older ones are kept.
     pub keep: Option<u32>,
+    /// What is masked besides secrets that acl knows: names, and shapes of words.
+    pub mask: Vec<String>,
+}
+
+/// Looks at what is to be masked.
+///
+/// # Errors
+/// A sentence, and what to do, where it masks nothing.
+pub fn mask(text: &str) -> Result<(), (String, Option<String>)> {
+    match text {
+        "off" => Err((
+            "a policy masks more, never less".into(),
+            Some("`--audit-mask off` on the command line turns masking off".into()),
+        )),
+        "" => Err(("an empty name masks nothing".into(), None)),
+        shape => Glob::parse(shape)
+            .map(|_| ())
+            .map_err(|why| (format!("`{shape}`: {why}"), None)),
+    }
 }
 
 /// `500K`, `10M`, `1G`, or bytes.

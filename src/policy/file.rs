@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
             protected: Vec::new(),
             sources: self.sources(root),
             messages: self.messages(root),
-            audit: Self::audit(root),
+            audit: self.audit(root),
             lints: Vec::new(),
             invariants: Vec::new(),
             sections: root
@@ -583,13 +583,15 @@ impl<'a> Reader<'a> {
         out
     }
 
-    fn audit(root: &Table) -> Option<Placed<Audit>> {
+    fn audit(&mut self, root: &Table) -> Option<Placed<Audit>> {
         let entry = root.entry("audit")?;
         let own = table(&entry.value)?;
         let keep = own.get("keep").and_then(|node| match node.value {
             Value::Integer(count) => u32::try_from(count).ok(),
             _ => None,
         });
+        let mask = self.texts(own.get("mask"));
+        let masked = |text: &str| audit::mask(text).map(|()| vec![text.to_owned()]);
         Some(Placed {
             value: Audit {
                 file: text_of(own, "file"),
@@ -597,6 +599,7 @@ impl<'a> Reader<'a> {
                     .get("size")
                     .and_then(|node| audit::size(text(node)?).ok()),
                 keep,
+                mask: self.patterns(&mask, masked),
             },
             span: entry.key.span,
         })
@@ -832,8 +835,8 @@ impl<'a> Reader<'a> {
                 let without = self.option_words(fields.get("without"));
                 self.contradictions(fields, &with, &without);
                 Judges::Commands(Box::new(Commands {
-                    patterns: some(self.patterns(texts, patterns::commands))?,
-                    except: self.patterns(&except, patterns::commands),
+                    patterns: some(self.patterns(texts, patterns::commands))?.into(),
+                    except: self.patterns(&except, patterns::commands).into(),
                     with,
                     without,
                     operands: self.path_patterns(fields.get("operands")),

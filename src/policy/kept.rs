@@ -88,63 +88,6 @@ pub(super) mod shared {
     }
 }
 
-/// A command pattern. Nearly all are written out: then the words stand in one text, which reads at a fifth.
-mod command {
-    use super::shared;
-    use crate::policy::glob::Glob;
-    use crate::policy::patterns::{CommandPattern, WordPattern};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use std::borrow::Cow;
-    use std::sync::Arc;
-
-    /// Between words: no word holds it.
-    const BETWEEN: char = '\0';
-
-    /// What it is kept as: its text, words that are written out, any other words, and what few have.
-    #[derive(Serialize, Deserialize)]
-    struct Kept<'k, More> {
-        #[serde(with = "shared")]
-        text: Arc<str>,
-        #[serde(borrow)]
-        plain: Cow<'k, str>,
-        globs: Option<Vec<WordPattern>>,
-        more: More,
-    }
-
-    impl Serialize for CommandPattern {
-        fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-            let plain: Option<Vec<&str>> = self.words.iter().map(WordPattern::literal).collect();
-            let kept = Kept {
-                text: Arc::clone(&self.text),
-                globs: plain.is_none().then(|| self.words.to_vec()),
-                plain: plain
-                    .map(|words| words.join("\0"))
-                    .unwrap_or_default()
-                    .into(),
-                more: &self.more,
-            };
-            kept.serialize(to)
-        }
-    }
-
-    impl<'de> Deserialize<'de> for CommandPattern {
-        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-            let Kept {
-                text,
-                plain,
-                globs,
-                more,
-            } = Kept::deserialize(from)?;
-            let literal = |word| WordPattern::Word(Glob::literal(word));
-            let words = match globs {
-                Some(globs) => globs.into(),
-                None => plain.split(BETWEEN).map(literal).collect(),
-            };
-            Ok(Self { text, words, more })
-        }
-    }
-}
-
 /// A JSON value, as its text: it has no fixed shape.
 pub(super) mod json {
     use serde::de::{DeserializeOwned, Error as _};

@@ -247,7 +247,7 @@ static AUDIT: &[Key] = &[
     key(
         "file",
         Shape::Text,
-        "The log: below acl's state folder, or `/absolute`, or `~/…`. Left out: the log that `acl log` reads.",
+        "The log: below acl's state folder, or `/absolute`, or `~/…`. Left out: `audit.jsonl` there.",
     )
     .or(r#""audit.jsonl""#),
     key(
@@ -257,6 +257,12 @@ static AUDIT: &[Key] = &[
     )
     .or(r#""10M""#),
     key("keep", Shape::Count, "How many such older logs are kept.").or("5"),
+    key(
+        "mask",
+        Shape::List(&Shape::Text),
+        "What is masked besides what acl takes for a secret: `PIN` for the values of such names, `acme_*` for such words. That of every layer counts, whatever the command line says.",
+    )
+    .like(&[r#"["PIN", "acme_*"]"#]),
 ];
 
 static WORKSPACE: &[Key] = &[

@@ -10,6 +10,7 @@ pub mod keys;
 mod layers;
 pub mod near;
 pub mod patterns;
+pub mod prefixes;
 pub mod rule;
 
 // One dialect for patterns of rules and for what a shell makes of a word.

@@ -5,6 +5,7 @@
 
 use super::glob::{self, Glob, Token};
 use super::kept;
+use crate::call::path;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub struct CommandPattern {
     /// As written.
     pub text: Arc<str>,
-    /// Program first; never empty.
+    /// Program first; empty only where the text could not be read: that may be any command.
     pub words: Words,
     /// What few have.
     pub(super) more: Option<Box<More>>,
@@ -25,7 +26,7 @@ pub struct CommandPattern {
 pub type Words = SmallVec<[WordPattern; 2]>;
 
 /// Of a command pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct More {
     assignments: Vec<(String, Glob)>,
     path: Vec<PathPattern>,
@@ -39,6 +40,16 @@ impl CommandPattern {
             Box::new(More { assignments, path })
         });
         Self { text, words, more }
+    }
+
+    /// One whose text nobody can read: it has no words.
+    pub(super) fn unread(text: &str) -> Self {
+        Self::new(text.into(), &[], Words::new())
+    }
+
+    /// The program that it names, without its folder; none where it is a glob.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first()?.literal().map(path::last)
     }
 
     /// Leading assignments: variable and value.

@@ -4,7 +4,8 @@
 
 use super::glob::Glob;
 use super::kept;
-use super::patterns::{CommandPattern, HostPattern, PathPattern};
+use super::patterns::{HostPattern, PathPattern};
+use super::prefixes::Prefixes;
 use crate::call::access::Mode;
 use crate::source::{Source, Span};
 use serde::{Deserialize, Serialize};
@@ -159,9 +160,9 @@ pub enum Section {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Commands {
     /// Any of these prefixes.
-    pub patterns: Vec<CommandPattern>,
+    pub patterns: Prefixes,
     /// None of these prefixes.
-    pub except: Vec<CommandPattern>,
+    pub except: Prefixes,
     /// Words that must be present: each an alternative of spellings.
     pub with: Vec<Vec<Glob>>,
     /// Words that must not be present.

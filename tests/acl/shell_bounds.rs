@@ -206,6 +206,10 @@ fn growing_scripts() {
             format!("X='{}'; eval \"$X\"", "eval \"$X\"; ".repeat(50)),
             "cd a; ".repeat(10_000),
             "cd a && ".repeat(5_000) + "ls",
+            format!("git {}status", "-C a ".repeat(5_000)),
+            (0..2_000).fold(String::new(), |line, at| {
+                format!("{line}mv a{at} a{};", at + 1)
+            }),
             "alias a=b; alias b='a; a'; ".repeat(100) + "a",
             "cat <<A <<B <<C\n".repeat(2_000),
             "trap 'trap \"rm x\" EXIT; f' EXIT; f() { trap f EXIT; }; ".repeat(50),

@@ -215,6 +215,31 @@ fn a_grant_is_named() {
     );
 }
 
+#[test]
+fn the_log_is_the_one_that_the_policy_states() {
+    let policy = "version = 1\n[tiers]\nallow = [\"bash\"]\n[audit]\nfile = \"own.jsonl\"\nmask = [\"PIN\", \"acme_*\"]\n";
+    let top = scratch("logged", &[("acl.toml", policy)]);
+    acl(&top, "project", "trust", "");
+    let call = |line: &str| format!(r#"{{"id":"1","tool":"bash","args":{{"command":"{line}"}}}}"#);
+    acl(
+        &top,
+        "project",
+        "decide",
+        &call("PIN=1234 ls acme_1 other_1"),
+    );
+    acl(
+        &top,
+        "project",
+        "decide --audit default",
+        &call("pwd; PIN=1234 ls"),
+    );
+    let told = acl(&top, "project", "log", "");
+    says(&told, "PIN=*** ls *** other_1");
+    assert!(!told.contains("pwd"), "{told}");
+    // What the policy masks is masked wherever it is logged.
+    says(&acl(&top, "home", "log", ""), "pwd; PIN=*** ls");
+}
+
 /// A held lock is told, and not waited for without end.
 #[cfg(unix)]
 #[test]

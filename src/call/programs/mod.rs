@@ -86,6 +86,10 @@ pub struct Entry {
     pub swaps: bool,
     /// It puts back what the last commit has in the place of what was changed since (`git stash`).
     pub restores: bool,
+    /// It puts into the index what the last commit may not have (`git add`).
+    pub stages: bool,
+    /// It reads what was changed since git last looked (`git diff`).
+    pub unsaved: bool,
     /// Its long options are the same in capital letters (`tsc --OUTFILE`).
     pub caseless: bool,
     /// The value of an option may stand right behind its name, however long that is (`gcc -MFx`).
@@ -358,6 +362,8 @@ pub enum Kind {
     ResponseText,
     /// A glob of files that are read, dot files and what is ignored too (`rg -g`).
     Wanted,
+    /// The same behind a name (`rg --type-add 'web:*.ts'`).
+    Typed,
     /// `NAME=value`: an assignment.
     Assign,
     /// A variable that a builtin sets or evaluates: an index may hold a command substitution (`a[$(rm x)]`).
@@ -376,6 +382,8 @@ pub enum Kind {
     Console,
     /// What a runner builds or runs: a path, or code from elsewhere (`pkg@version`, `https://…`, `npm:…`).
     Target,
+    /// A package, whose folder is listed; a version of it is fetched.
+    Package,
     /// A remote by name, or written out: a host or a path (`git fetch https://…`).
     Repository,
     /// A container image: a host, where its first part looks like one (`registry.example:5000/a`).
@@ -491,7 +499,9 @@ pub enum Set {
     Waits,
     /// It has that (`git commit -m`).
     Given,
-    /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`).
+    /// It reads what was changed since git last looked (`git commit -a`).
+    Unsaved,
+    /// Nothing is started (`command -v`), nothing unpacked (`unzip -l`), of what was changed only names are told.
     Stop,
     /// What follows are operands.
     End,

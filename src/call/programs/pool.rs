@@ -210,6 +210,8 @@ static NOWHERE: Entry = Entry {
     unpacks: false,
     swaps: false,
     restores: false,
+    stages: false,
+    unsaved: false,
     caseless: false,
     unlisted: false,
     shortened: false,

@@ -94,8 +94,8 @@ impl Walker<'_> {
             None
         } else {
             let redirected = !command.redirects.is_empty();
-            let before =
-                may_fail(tree, &command.redirects, &touches).then(|| Box::new(env.clone()));
+            let before = may_fail(tree, &command.redirects, &touches, self.closed)
+                .then(|| Box::new(env.clone()));
             let at = self.run(found, assignments, env, input, level, redirected);
             self.unless_failed(before, env);
             at
@@ -525,6 +525,7 @@ impl Walker<'_> {
         for at in outcome.dashed.iter().filter(|_| !none) {
             let shown = found.get(*at).map(Word::shown).unwrap_or_default();
             outcome.escalations.push(Escalation {
+                option: None,
                 what: format!("may take `{shown}` for an option: a name may begin with a dash"),
                 instead: None,
                 at: Trigger::Word(*at),
@@ -559,6 +560,7 @@ impl Walker<'_> {
             );
         for name in env.changed.iter().filter(|_| !inert) {
             escalations.push(Escalation {
+                option: None,
                 what: format!("runs after {name} was changed"),
                 instead: None,
                 at: Trigger::Unnamed,
@@ -577,6 +579,7 @@ impl Walker<'_> {
         let git = name.is_some_and(|name| name == "git" || name.starts_with("git-"));
         if git && self.meets_bare(env, &outcome.options) {
             escalations.push(Escalation {
+                option: None,
                 what: "works on a repository whose settings lie open".to_owned(),
                 instead: None,
                 at: Trigger::Unnamed,
@@ -702,6 +705,12 @@ impl Walker<'_> {
             }
         }
         self.placed.unnamed.settle();
+        if outcome.unsaved {
+            self.unsaved(outcome, at, env);
+        }
+        if outcome.stages {
+            self.stage(outcome, env);
+        }
         if self.swaps(outcome, at, env) {
             self.swap(outcome, at, env);
         }

@@ -185,6 +185,10 @@ pub struct Outcome {
     pub swaps: bool,
     /// It puts back what the last commit has in the place of what was changed since.
     pub restores: bool,
+    /// It puts into the index what the last commit may not have.
+    pub stages: bool,
+    /// It reads what was changed since git last looked.
+    pub unsaved: bool,
     /// How all names end that it touches below a folder; none where any name may be.
     pub ends: Vec<Cow<'static, str>>,
     /// Words that name files, and stand where an option does more, if a file's name begins with a dash.

@@ -72,7 +72,25 @@ impl Walker<'_> {
                 {
                     let named = Word::known(name, first.span);
                     let words = std::iter::once(named).chain(rest.iter().cloned());
-                    self.scripted(words.collect(), env, at);
+                    let words: Vec<Word> = words.collect();
+                    // `npx pnpm@9 exec rm x`: what that starts in turn is met as without its version.
+                    let known = crate::call::programs::find(name).is_some();
+                    let starts = known && !effects::outcome(&words, Stdin::None).starts.is_empty();
+                    if starts && self.depth < super::parse::DEEPEST && self.launched <= LAUNCHED {
+                        self.launched += words.len();
+                        self.depth += 1;
+                        self.via.push(name);
+                        let level = Level {
+                            launcher: Some(at),
+                            shell: false,
+                            functions: false,
+                        };
+                        self.run(words, Vec::new(), &mut env.clone(), input, level, true);
+                        self.via.pop();
+                        self.depth -= 1;
+                    } else {
+                        self.scripted(words, env, at);
+                    }
                 }
                 let before = from.checked_sub(1).and_then(|at| found.get(at));
                 let apart = before

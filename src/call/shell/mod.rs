@@ -39,6 +39,7 @@ mod words;
 use std::rc::Rc;
 
 use crate::call::access::Access;
+use crate::call::files::Unsaved;
 use crate::call::word::Word;
 use crate::source::Span;
 pub use effects::asked_for;
@@ -58,8 +59,8 @@ pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
 
 /// Where an absolute path leads.
 pub type Links<'s> = &'s dyn Fn(&str) -> Option<String>;
-/// What was changed in the repository of a folder.
-pub type Changed<'s> = &'s dyn Fn(&str) -> Vec<String>;
+/// What the last commit may not have in the repository of a folder.
+pub type Unsaveds<'s> = &'s dyn Fn(&str) -> Option<Unsaved>;
 /// Whether a link leads elsewhere.
 pub type Leads<'s> = &'s dyn Fn(&str) -> bool;
 
@@ -80,8 +81,9 @@ pub struct Scene<'s> {
     pub glob: Globs<'s>,
     /// Whether an absolute path is a folder; none where that is not seen.
     pub folder: Folders<'s>,
-    /// The files, absolute, that git tracks in the repository of a folder and that were changed since.
-    pub changed: Changed<'s>,
+    /// The files that git tracks in the repository of a folder and that were changed or staged since; none where that
+    /// cannot be told.
+    pub unsaved: Unsaveds<'s>,
     /// Where an absolute path leads when links are followed; none where that is not seen.
     pub links: Links<'s>,
     /// Whether a link on the way of an absolute path leads elsewhere.
@@ -97,7 +99,7 @@ impl Default for Scene<'_> {
             top: None,
             glob: &|_, _| None,
             folder: &|_| None,
-            changed: &|_| Vec::new(),
+            unsaved: &|_| Some(Unsaved::default()),
             links: &|_| None,
             leads: &|_| false,
         }

@@ -10,7 +10,6 @@ use super::syntax::{Body, Command, List, Part, Raw, Shape, Target, Tree};
 use super::words;
 use crate::call::access::{Mode, Opt, Reach, Role};
 use crate::call::path;
-use crate::call::programs;
 use crate::call::word::{Links, Listed, Piece, Word};
 use crate::source::Span;
 
@@ -182,7 +181,12 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let untracked = ["-o", "--others", "-i", "--ignored", "--no-index"];
     let follows = outcome.follows;
     let between = program == "git" && matches!(second, "diff" | "show");
-    let names = match program {
+    let tree = match second {
+        "show" => Which::Another,
+        "diff" => compared(words, &outcome),
+        _ => with_tree(&outcome.options),
+    };
+    let mut names = match program {
         "rg" => Listed {
             by: "rg",
             shown: !outcome.hidden,
@@ -197,7 +201,8 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         // What git tracks and ignores all the same is looked up in its index.
         "git" => Listed {
             by: program,
-            gitignore: !has(&untracked) && (!between || own_trees(words, &outcome.roles)),
+            gitignore: tree != Which::Another && !has(&untracked),
+            head: tree == Which::Head,
             gone: !has(&untracked),
             ..Listed::default()
         },
@@ -221,7 +226,25 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         },
         _ => None,
     };
-    let end = end.unwrap_or_default();
+    let mut end = end.unwrap_or_default();
+    // `rg -g '*.rs'`, `git grep -l x -- '*.rs'`: hidden and ignored ones of those are searched, too, and no others.
+    let asked = outcome.effects.iter().filter_map(|own| asked(&own.value));
+    let asked: Vec<(&str, &str)> = asked.collect();
+    let searched = match program {
+        "rg" => !has(&["--iglob", "--glob-case-insensitive", "--type-add"]),
+        "git" => second == "grep" && asked.len() == outcome.effects.len(),
+        _ => false,
+    };
+    if searched && !asked.is_empty() {
+        let ends = asked.iter().map(|(_, end)| End {
+            text: end,
+            caseless: false,
+        });
+        end = ends.collect();
+        if program == "rg" {
+            (names.shown, names.gitignore) = (false, false);
+        }
+    }
     let below = |folder: &str| ending(below(folder, names), &end);
     let mut folders: Vec<&str> = Vec::new();
     for effect in &outcome.effects {
@@ -231,6 +254,9 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
                 if between && !(certain && effect.value.text().is_some()) =>
             {
                 folders.push(".");
+            }
+            _ if searched && let Some((folder, _)) = self::asked(&effect.value) => {
+                folders.push(folder);
             }
             What::Name { .. }
             | What::Path {
@@ -250,6 +276,22 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
             Some(below("."))
         }
         _ => None,
+    }
+}
+
+/// The folder of files that a search is asked for by a glob, and how their names end.
+fn asked(files: &Word) -> Option<(&str, &str)> {
+    let (start, end) = match &*files.pieces {
+        [Piece::Below(_)] => ("", ""),
+        [Piece::Below(_), Piece::Text(end)] => ("", end.as_str()),
+        [Piece::Text(start), Piece::Below(_)] => (start.as_str(), ""),
+        [Piece::Text(start), Piece::Below(_), Piece::Text(end)] => (start.as_str(), end.as_str()),
+        _ => return None,
+    };
+    match start.rsplit_once('/') {
+        Some(("", _)) => Some(("/", end)),
+        Some((folder, _)) => Some((folder, end)),
+        None => Some((".", end)),
     }
 }
 
@@ -416,25 +458,80 @@ pub(super) fn found_here() -> Word {
     below(".", names)
 }
 
-/// Whether the trees that git compares are one's own: another may hold names that are ignored here.
-fn own_trees(words: &[Word], roles: &[Role]) -> bool {
-    let git = programs::find("git").and_then(|git| git.entry.sub("branch"));
-    let is_own = |name: &str| git.is_some_and(|own| own.harmless.texts().any(|own| own == name));
-    let own_tree = |text: &str| {
-        let text = text.trim_start_matches('.');
-        let name = text.strip_prefix("origin/").unwrap_or(text);
-        let back = |c: char| c.is_ascii_digit() || matches!(c, '~' | '^');
-        text.is_empty() || is_own(name.trim_end_matches(back))
+/// Which of git's trees names may be of that the index has no more.
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    /// None.
+    Index,
+    /// The last commit.
+    Head,
+    /// Any other: it may hold what is ignored here by now.
+    Another,
+}
+
+impl Which {
+    fn of(name: &str) -> Self {
+        match name {
+            "" | "HEAD" | "@" => Self::Head,
+            _ => Self::Another,
+        }
+    }
+}
+
+/// The trees of the names that `git diff` prints. What is not among the deleted stands in the later one.
+fn compared(words: &[Word], outcome: &effects::Outcome) -> Which {
+    let called = |option: &Opt, names: &[&str]| {
+        let mut own = option.names.iter();
+        own.any(|own| names.contains(&own.as_ref()))
     };
+    let has = |names: &[&str]| outcome.options.iter().any(|own| called(own, names));
+    if has(&["-R"]) || !outcome.options.iter().all(|own| own.sure) {
+        return Which::Another;
+    }
+    let filters = outcome.options.iter();
+    let filters: Vec<_> = filters
+        .filter(|own| called(own, &["--diff-filter"]))
+        .collect();
+    let stays = |option: &&Opt| {
+        let kinds = option.value.as_ref().and_then(Word::text).unwrap_or("*");
+        let some = kinds.contains(|c: char| c.is_ascii_uppercase());
+        !kinds.contains(['D', '*']) && (some || kinds.contains('d'))
+    };
+    let stay = matches!(filters.as_slice(), [only] if stays(only));
     let operands = words
         .iter()
-        .zip(roles)
-        .take_while(|(word, _)| word.text() != Some("--"));
-    let mut operands = operands.filter(|(_, role)| **role == Role::Operand);
-    operands.all(|(word, _)| {
-        let text = word.text().unwrap_or("?");
-        effects::is_pathspec(word) || text.ends_with('/') || text.split("..").all(own_tree)
-    })
+        .zip(&outcome.roles)
+        .take_while(|(word, _)| word.text() != Some("--"))
+        .filter(|(word, role)| **role == Role::Operand && !effects::is_pathspec(word));
+    let operands = operands.map(|(word, _)| word.text().unwrap_or("?"));
+    let operands: Vec<&str> = operands.filter(|text| !text.ends_with('/')).collect();
+    let trees: Vec<&str> = match operands.as_slice() {
+        [range] if range.contains("..") => {
+            let (first, last) = range.split_once("..").unwrap_or_default();
+            vec![first, last.trim_start_matches('.')]
+        }
+        all => all.to_vec(),
+    };
+    let head = trees.iter().all(|tree| Which::of(tree) == Which::Head);
+    match trees.as_slice() {
+        [] | [_] if stay => Which::Index,
+        [] if !has(&["--cached", "--staged"]) => Which::Index,
+        [_, last] if stay => Which::of(last),
+        _ if head => Which::Head,
+        _ => Which::Another,
+    }
+}
+
+/// The tree that `git ls-files` adds to the index.
+fn with_tree(options: &[Opt]) -> Which {
+    let called = |option: &&Opt| option.names.iter().any(|own| own == "--with-tree");
+    let tree = |option: &Opt| Which::of(option.value.as_ref().and_then(Word::text).unwrap_or("?"));
+    let mut trees = options.iter().filter(called).map(tree);
+    match (trees.next(), trees.next()) {
+        (None, _) => Which::Index,
+        (Some(tree), None) => tree,
+        _ => Which::Another,
+    }
 }
 
 /// How all names end that a command's own options leave of what lies below a folder; none where any may be.

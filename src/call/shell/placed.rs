@@ -56,6 +56,8 @@ pub(super) struct Placed {
     pub swapped: bool,
     /// So it did outside of the repository that the line starts in.
     pub swapped_elsewhere: bool,
+    /// What the line has staged.
+    pub staged: Vec<(Word, Reach)>,
     /// Folders whose repository has lost its changes.
     pub restored: BTreeSet<String>,
 }

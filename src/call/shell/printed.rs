@@ -4,7 +4,7 @@
 
 use super::env::Env;
 use super::names::{self, Stage};
-use crate::call::word::{Piece, Pieces, Word};
+use crate::call::word::{Listed, Piece, Pieces, Word};
 use crate::source::Span;
 
 /// The word that a pipeline prints, where it is one command of those known here.
@@ -44,6 +44,26 @@ pub(super) fn of_stages(stages: &[Option<Stage>], env: &Env) -> Option<Word> {
             hash()
         }
         ["git", "merge-base", ends @ ..] if ends.iter().all(|end| !end.starts_with('-')) => hash(),
+        ["git", "branch", "--show-current"] | ["git", "rev-parse", "--abbrev-ref", "HEAD"] => {
+            reference(env)
+        }
+        ["git", "describe", options @ ..]
+            if options
+                .iter()
+                .all(|own| matches!(*own, "--tags" | "--abbrev=0" | "--always" | "HEAD")) =>
+        {
+            reference(env)
+        }
+        ["dirname", path] if is_plain(path, env) => known(folder_of(path)),
+        ["basename", path] if is_plain(path, env) => known(name_of(path)),
+        ["basename", path, end] if is_plain(path, env) => {
+            let name = name_of(path);
+            known(
+                name.strip_suffix(end)
+                    .filter(|rest| !rest.is_empty())
+                    .unwrap_or(name),
+            )
+        }
         ["mktemp"] | ["mktemp", "-d"] => scratch("/tmp/tmp.XXXXXXXXXX", env),
         ["mktemp", template] | ["mktemp", "-d", template] => scratch(template, env),
         ["date", options @ .., format] if are_of_date(options) && env.changed.is_empty() => {
@@ -91,6 +111,46 @@ fn date(format: &str) -> Option<Word> {
 /// The name of an object, or nothing where there is none.
 fn hash() -> Option<Word> {
     Some(Word::of([Piece::Hash], Span::default()))
+}
+
+/// Who prints the name of a branch or a tag.
+pub(super) const REFERENCE: &str = "git branch";
+
+/// The name of a branch or a tag, or nothing where there is none: no part of it is `..`, no letter of it parts words.
+fn reference(env: &Env) -> Option<Word> {
+    let names = Listed {
+        by: REFERENCE,
+        gone: true,
+        ..Listed::default()
+    };
+    let word = Word::of([Piece::Below(names)], Span::default());
+    env.changed.is_empty().then_some(word)
+}
+
+/// Whether a path is cut as it stands.
+fn is_plain(path: &str, env: &Env) -> bool {
+    env.changed.is_empty() && !path.is_empty() && !path.starts_with('-') && !path.contains('\n')
+}
+
+/// The folder of a path, as `dirname` says it.
+fn folder_of(path: &str) -> &str {
+    let bare = path.trim_end_matches('/');
+    match bare.rfind('/') {
+        _ if bare.is_empty() => "/",
+        None => ".",
+        Some(slash) => match bare.get(..slash).unwrap_or_default().trim_end_matches('/') {
+            "" => "/",
+            folder => folder,
+        },
+    }
+}
+
+/// The last part of a path, as `basename` says it.
+fn name_of(path: &str) -> &str {
+    match path.trim_end_matches('/').rsplit('/').next() {
+        None | Some("") => "/",
+        Some(name) => name,
+    }
 }
 
 /// A new file. Its template stands for its name: only the letters at the end are others.

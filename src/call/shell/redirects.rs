@@ -68,6 +68,7 @@ impl Walker<'_> {
                 }
                 Target::Duplicate(raw) => {
                     let word = self.target(tree, raw, env);
+                    self.closed |= closes(tree.of(redirect.span), &word);
                     let descriptor = match &*word.pieces {
                         [Piece::Text(text)] => {
                             text == "-"
@@ -84,7 +85,8 @@ impl Walker<'_> {
                     }
                 }
                 Target::From(raw) => {
-                    let _ = self.target(tree, raw, env);
+                    let word = self.target(tree, raw, env);
+                    self.closed |= closes(tree.of(redirect.span), &word);
                     if stdin {
                         input = Some(Input::Unknown);
                     }
@@ -205,9 +207,18 @@ pub(super) fn touch(mode: Mode, word: Word) -> Touch {
 }
 
 /// Whether a redirection may fail, with what it redirects: a file may be missing, a folder, or another's, a descriptor closed.
-pub(super) fn may_fail(tree: &Tree, redirects: &[Redirect], touches: &[Touch]) -> bool {
+/// `closed`: one of the three that are open from the start may be so.
+pub(super) fn may_fail(
+    tree: &Tree,
+    redirects: &[Redirect],
+    touches: &[Touch],
+    closed: bool,
+) -> bool {
     let open = |raw: &Raw| match &*raw.parts {
-        [Part::Text(span)] => matches!(tree.of(*span), "0" | "1" | "2" | "-"),
+        [Part::Text(span)] => match tree.of(*span) {
+            "0" | "1" | "2" => !closed,
+            text => text == "-",
+        },
         _ => false,
     };
     !touches.is_empty()
@@ -215,6 +226,20 @@ pub(super) fn may_fail(tree: &Tree, redirects: &[Redirect], touches: &[Touch]) -
             Target::Duplicate(raw) | Target::From(raw) => !open(raw),
             _ => false,
         })
+}
+
+/// Whether a redirection may close one of the three descriptors that are open from the start: `1>&-`, `3>&1-`.
+fn closes(redirect: &str, to: &Word) -> bool {
+    let first = |text: &str| matches!(text.trim_start_matches('0'), "" | "1" | "2");
+    let digits = |c: char| c.is_ascii_digit();
+    let own = redirect.trim_start_matches(digits);
+    let own = redirect.strip_suffix(own).unwrap_or_default();
+    match to.text().map(|text| text.strip_suffix('-')) {
+        Some(Some("")) => first(own) && !redirect.starts_with('{'),
+        Some(Some(moved)) => first(moved),
+        Some(None) => false,
+        None => true,
+    }
 }
 
 /// A path that is no file: `/dev/null`, a terminal, a descriptor.

@@ -9,12 +9,15 @@ use super::env::Env;
 use super::script::Walker;
 use crate::call::access::{Cover, Kind, Mode, Opt, PathAccess, Reach, Touches};
 use crate::call::path;
-use crate::call::word::{Links, Word};
+use crate::call::word::{Links, Piece, Word};
 use crate::source::Span;
 use smol_str::SmolStr;
 
 /// So many files are told apart that git puts back.
 const MOST_CHANGED: usize = 1000;
+/// How long the name of a folder may be, in bytes.
+const LONGEST: usize = 4096;
+
 /// So many folders upwards are looked at.
 const DEEPEST: usize = 64;
 
@@ -118,14 +121,104 @@ impl Walker<'_> {
     fn restore(&mut self, folder: &str, at: usize, env: &Env) {
         let span = self.out.get(at).and_then(|access| access.span);
         let word = |path: String| Word::known(path, span.unwrap_or_default());
-        let changed = (self.scene.changed)(folder);
-        let (paths, reach) = match changed.len() > MOST_CHANGED {
-            true => (vec![folder.to_owned()], Reach::SomethingBelow),
-            false => (changed, Reach::Itself),
-        };
+        let known = (self.scene.unsaved)(folder)
+            .filter(|own| own.changed.len() + own.staged.len() <= MOST_CHANGED);
         let cover = Cover::Command { at, naming: None };
-        for path in paths.into_iter().map(word) {
-            self.path(Mode::Write, &path, reach, cover, Touches::Surely, env);
+        let staged = self.placed.staged.clone();
+        let mut writes = |path: &Word, reach: Reach| {
+            self.path(Mode::Write, path, reach, cover, Touches::Surely, env);
+        };
+        match known {
+            Some(known) => {
+                for path in known.changed.into_iter().map(word) {
+                    writes(&path, Reach::Itself);
+                }
+                for path in known.staged.into_iter().map(word) {
+                    writes(&perhaps(&path), Reach::Itself);
+                }
+            }
+            None => writes(&word(folder.to_owned()), Reach::SomethingBelow),
+        }
+        for (path, reach) in staged {
+            writes(&perhaps(&path), reach);
+        }
+    }
+
+    /// Git reads what was changed since it last looked: all of that, or what lies below the paths that it is given.
+    pub(super) fn unsaved(&mut self, outcome: &Outcome, at: usize, env: &Env) {
+        let Some(Kind::Command(command)) = self.out.get(at).map(|access| &access.kind) else {
+            return;
+        };
+        let span = self.out.get(at).and_then(|access| access.span);
+        let Some(folders) = git_folders(env, &command.options) else {
+            return;
+        };
+        // Of two trees git reads neither from a file.
+        let (mut paths, mut trees, mut unsure) = (Vec::new(), 0, false);
+        for effect in &outcome.effects {
+            let What::Path {
+                mode: Mode::Read,
+                certain,
+                ..
+            } = effect.what
+            else {
+                continue;
+            };
+            let Some(text) = effect.value.text() else {
+                unsure = true;
+                continue;
+            };
+            let full = Self::full(text, env);
+            match certain || full.iter().any(|path| self.is_there(path)) {
+                true => paths.extend(full),
+                false => trees += 1 + text.matches("..").count(),
+            }
+        }
+        if trees > 1 && !unsure {
+            return;
+        }
+        let cover = Cover::Command { at, naming: None };
+        for folder in folders {
+            let Some(mut known) = (self.scene.unsaved)(&folder) else {
+                continue;
+            };
+            if !unsure && !paths.is_empty() {
+                known
+                    .changed
+                    .retain(|own| paths.iter().any(|path| is_within(own, path)));
+            }
+            let (paths, reach) = match known.changed.len() > MOST_CHANGED {
+                true => (vec![folder], Reach::SomethingBelow),
+                false => (known.changed, Reach::Itself),
+            };
+            for path in paths {
+                let word = Word::known(path, span.unwrap_or_default());
+                self.path(Mode::Read, &word, reach, cover, Touches::Surely, env);
+            }
+        }
+    }
+
+    /// Remembers what git has put into the index: it is gone where the last commit is put back that has none of it.
+    pub(super) fn stage(&mut self, outcome: &Outcome, env: &Env) {
+        for effect in &outcome.effects {
+            let What::Path { reach, .. } = effect.what else {
+                continue;
+            };
+            for folder in &*env.folders {
+                let start = match effect.value.pieces.first() {
+                    Some(Piece::Text(text)) if text.starts_with('/') => None,
+                    Some(Piece::Unknown(_)) => None,
+                    _ => Some(Piece::Text(format!("{folder}/").into())),
+                };
+                let pieces = start.into_iter().chain(effect.value.pieces.iter().cloned());
+                let path = Word::of(pieces, effect.value.span);
+                let file = path.text().is_some_and(|path| self.is_file(path));
+                let reach = if file { Reach::Itself } else { reach };
+                match self.placed.staged.len() < MOST_CHANGED {
+                    true => self.placed.staged.push((path, reach)),
+                    false => return,
+                }
+            }
         }
     }
 
@@ -170,7 +263,8 @@ impl Walker<'_> {
     }
 }
 
-/// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed.
+/// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed, or has a longer name
+/// than a call to the system can hold.
 fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {
     let mut folders: Vec<String> = env.folders.iter().map(SmolStr::to_string).collect();
     for option in options {
@@ -180,6 +274,9 @@ fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {
             let folder = folder.text()?;
             for at in &mut folders {
                 *at = path::normal(&path::join(at, folder));
+            }
+            if folders.iter().any(|at| at.len() > LONGEST) {
+                return None;
             }
         }
     }
@@ -207,6 +304,20 @@ fn is_vital(path: &str) -> bool {
     let mut names = path.split('/');
     let inside = names.any(|name| name == ".git");
     inside && names.next().is_none_or(|name| VITAL.contains(&name))
+}
+
+/// A path that may be touched or not: a glob that stands for it alone.
+fn perhaps(path: &Word) -> Word {
+    let glob = |text: &str| {
+        let at = text.rfind(|c: char| c.is_ascii_alphanumeric())?;
+        let (start, rest) = text.split_at_checked(at)?;
+        let (letter, end) = rest.split_at_checked(1)?;
+        let letter = Piece::Class(format!("[{letter}]").into());
+        let text = |text: &str| Piece::Text(text.into());
+        Some(Word::of([text(start), letter, text(end)], path.span))
+    };
+    let known = path.text().and_then(glob);
+    known.unwrap_or_else(|| path.clone())
 }
 
 /// Whether a folder is another, or below it.

@@ -141,6 +141,8 @@ pub(super) struct Walker<'s> {
     pub reads: bool,
     /// The first access that writes a file called `HEAD`.
     pub headed: Option<usize>,
+    /// What the shell reads from or prints to may be closed: a copy of it fails.
+    pub closed: bool,
     /// Where the line has moved something.
     pub moved: BTreeSet<String>,
     /// What the line has put where.
@@ -196,6 +198,7 @@ impl<'s> Walker<'s> {
             told: Vec::new(),
             reads: false,
             headed: None,
+            closed: false,
             moved: BTreeSet::new(),
             placed: Placed::default(),
             substituted: 0,
@@ -573,7 +576,8 @@ impl<'s> Walker<'s> {
         let (targets, own) = self.redirects(tree, &command.redirects, env);
         let input = own.as_ref().unwrap_or(input);
         self.kept_input(input);
-        let before = may_fail(tree, &command.redirects, &targets).then(|| Box::new(env.clone()));
+        let before = may_fail(tree, &command.redirects, &targets, self.closed)
+            .then(|| Box::new(env.clone()));
         self.push_redirects(targets, None, env);
         self.shaped(tree, command, shape, env, input);
         self.unless_failed(before, env);

@@ -285,8 +285,10 @@ impl<'e> Expander<'e> {
     }
 
     fn list(&mut self, word: &Word) {
-        let names = word.pieces.iter();
-        if self.listed.is_none() && names.clone().any(|piece| matches!(piece, Piece::Below(_))) {
+        let mut pieces = word.pieces.iter();
+        let is_listed =
+            |piece: &Piece| matches!(piece, Piece::Below(it) if it.by != super::printed::REFERENCE);
+        if self.listed.is_none() && pieces.any(is_listed) {
             self.listed = Some((self.pieces.count(), self.size));
         }
     }

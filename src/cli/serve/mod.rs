@@ -160,7 +160,7 @@ impl Options {
     async fn serve(&self, matcher: Matcher, people: people::People) -> Answer {
         let metrics = Arc::new(metrics::Metrics::default());
         let logs = Arc::new(logs::Logs::new(&self.audit, &matcher)?);
-        let secrets = Arc::new(self.audit.secrets()?);
+        let secrets = Arc::new(self.audit.secrets(Some(&matcher))?);
         let callbacks = self.callbacks()?;
         let told = |fault: gateway::Fault| Stop::told(fault.to_string());
         let store = gateway::open(&self.store()?).await.map_err(told)?;

@@ -88,6 +88,7 @@ impl<'p> Names<'p> {
         Skips {
             hidden: self.listed.shown,
             ignored: self.listed.gitignore,
+            head: self.listed.head,
             docker: false,
             links: self.listed.links == Links::None,
         }
@@ -496,6 +497,7 @@ impl<'a> Judge<'a> {
         Skips {
             hidden: !hidden,
             ignored: searches || owner.is_some_and(|command| command.gitignore),
+            head: false,
             docker: owner.is_some_and(|command| command.dockerignore),
             links: searches || owner.is_some_and(|command| command.gitignore && !command.follows),
         }

@@ -254,7 +254,7 @@ fn rule(rule: &Rule, key: &str) -> Result<Wish, Line> {
                     .map(|(_, what)| *what),
             );
             (
-                Said::Commands(own.patterns.clone(), own.exact),
+                Said::Commands(own.patterns.to_vec(), own.exact),
                 texts(own.patterns.iter().map(|own| &*own.text)),
             )
         }

@@ -137,8 +137,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
     }
     for found in &reading.found {
+        judge.option = found.spec.names.texts().next();
         value_of(&reading, found, entry, &mut judge);
     }
+    judge.option = None;
     let runs = does(&reading) == Some(Does::Runs);
     for (at, value) in &reading.loose {
         let outside = super::values::outside(value);
@@ -260,6 +262,7 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         let fed = |own: &Escalation| own.at == Trigger::Unnamed;
         if entry.interactive && !out.escalations.iter().any(fed) {
             out.escalations.push(Escalation {
+                option: None,
                 what: "takes commands from standard input".to_owned(),
                 instead: None,
                 at: Trigger::Unnamed,
@@ -287,6 +290,14 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.restores = reading.entries.last().is_some_and(|entry| entry.restores)
         && reading.operands.is_empty()
         && !paths;
+    out.stages = any(|entry| entry.stages);
+    out.unsaved = reading
+        .entries
+        .last()
+        .is_some_and(|entry| match reading.sets(Set::Unsaved) {
+            true => entry.unsaved || entry.stages,
+            false => entry.unsaved && !reading.sets(Set::Stop),
+        });
     out.unpacks = any(|entry| entry.unpacks);
     out.follows = any(|entry| entry.follows) || reading.sets(Set::Follows);
     out.dockerignore = any(|entry| entry.dockerignore) && !reading.sets(Set::Ignored);

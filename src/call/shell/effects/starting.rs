@@ -45,6 +45,7 @@ pub(super) fn starts(
     }
     if entry.console && stdin == Stdin::Fed && !reading.sets(Set::Stop) {
         judge.escalations.push(Escalation {
+            option: None,
             what: "runs code from standard input".to_owned(),
             instead: None,
             at: Trigger::Unnamed,
@@ -278,6 +279,7 @@ fn code(
     // `python -i -m pytest`: then it goes on with what is fed to it.
     if skips && stdin == Stdin::Fed && reading.sets(Set::Opens) {
         judge.escalations.push(Escalation {
+            option: None,
             what: "runs code from standard input".to_owned(),
             instead: None,
             at: Trigger::Unnamed,
@@ -305,6 +307,7 @@ fn code(
             }
             Some(_) => {
                 judge.escalations.push(Escalation {
+                    option: None,
                     what: "runs code from standard input".to_owned(),
                     instead: None,
                     at: Trigger::Unnamed,
@@ -313,6 +316,7 @@ fn code(
             }
             None if stdin == Stdin::Fed && entry.subs.is_empty() => {
                 judge.escalations.push(Escalation {
+                    option: None,
                     what: "runs code from standard input".to_owned(),
                     instead: None,
                     at: Trigger::Unnamed,

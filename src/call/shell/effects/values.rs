@@ -45,6 +45,8 @@ pub(super) struct Judge<'w> {
     /// Effects, each with the word it came from.
     pub effects: Vec<(usize, Effect)>,
     pub escalations: Vec<Escalation>,
+    /// The option that is being judged.
+    pub option: Option<&'static str>,
     pub starts: Vec<(usize, Starts)>,
     /// Globs of files that are read, whatever else is left out.
     pub wanted: Vec<(usize, Word)>,
@@ -70,6 +72,7 @@ impl<'w> Judge<'w> {
             hidden: false,
             effects: Vec::new(),
             escalations: Vec::new(),
+            option: None,
             starts: Vec::new(),
             wanted: Vec::new(),
             copies: Vec::new(),
@@ -88,6 +91,7 @@ impl<'w> Judge<'w> {
         let new = Escalation {
             what: what.to_owned(),
             at: Trigger::Word(at),
+            option: self.option,
             instead,
         };
         // The same word says the same soon, or never.
@@ -382,6 +386,12 @@ impl<'w> Judge<'w> {
             }
             Kind::Item => self.item(word, at, naming),
             Kind::Wanted => self.wanted.push((at, word.clone())),
+            Kind::Typed => match word.prefix().split_once(':') {
+                // Files of the types that it has anyway.
+                Some((_, rest)) if rest.starts_with("include:") => {}
+                Some((name, _)) => self.wanted.push((at, cut(word, name.len() + 1))),
+                None => self.escalate("has a type of files that cannot be computed", at),
+            },
             Kind::Response | Kind::ResponseBelow | Kind::ResponseText => {
                 match word.prefix().starts_with('@') {
                     true => {
@@ -414,6 +424,7 @@ impl<'w> Judge<'w> {
             Kind::Goal => self.goal(word, at),
             Kind::Console => self.console(word, at, naming),
             Kind::Target => self.target(word, at),
+            Kind::Package => self.package(word, at, whole),
             Kind::Repository => self.repository(word, at, named),
             Kind::Image => self.image(word, at),
             Kind::Source => self.source(word, at),

@@ -156,6 +156,14 @@ impl Judge<'_> {
         }
     }
 
+    /// A package by its folder or its name: `go list h.x/a@v1` asks `h.x`.
+    pub(super) fn package(&mut self, word: &Word, at: usize, whole: bool) {
+        if elsewhere(&word.shown()) || word.is_unknown() {
+            self.escalate("asks where the module comes from", at);
+        }
+        self.value(Slot::of(Kind::NameBelow), word, at, at, whole);
+    }
+
     /// A path of the project, or code from elsewhere.
     pub(super) fn target(&mut self, word: &Word, at: usize) {
         let shown = word.shown();
