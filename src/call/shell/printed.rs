@@ -4,8 +4,7 @@
 
 use super::env::Env;
 use super::names::{self, Stage};
-use crate::call::few::Few;
-use crate::call::word::{Listed, Piece, Word};
+use crate::call::word::{Listed, Piece, Pieces, Word};
 use crate::source::Span;
 
 /// The word that a pipeline prints, where it is one command of those known here.
@@ -85,21 +84,28 @@ fn are_of_date(options: &[&str]) -> bool {
 
 /// `%F`, `%Y%m%d-%H%M`: digits, and signs of which none parts words.
 fn date(format: &str) -> Option<Word> {
-    let whole = [("%F", "%Y-%m-%d"), ("%T", "%H:%M:%S"), ("%R", "%H:%M")];
-    let spelled = |text: String, (short, long): (&str, &str)| text.replace(short, long);
-    let format = whole.into_iter().fold(format.to_owned(), spelled);
-    let mut pieces: Few<Piece> = Few::default();
+    let mut pieces = Pieces::default();
     let mut letters = format.chars();
     while let Some(letter) = letters.next() {
-        pieces.add(match letter {
-            '%' if "sNYmdHMSjyuwV".contains(letters.next()?) => Piece::Digits,
-            letter if letter.is_ascii_alphanumeric() || "-_.:".contains(letter) => {
-                Piece::Text(letter.to_string().into())
-            }
+        if letter.is_ascii_alphanumeric() || "-_.:".contains(letter) {
+            pieces.text(letter.encode_utf8(&mut [0; 4]));
+            continue;
+        }
+        let (numbers, between) = match letters.next().filter(|_| letter == '%')? {
+            'F' => (3, "-"),
+            'T' => (3, ":"),
+            'R' => (2, ":"),
+            own if "sNYmdHMSjyuwV".contains(own) => (1, ""),
             _ => return None,
-        });
+        };
+        for number in 0..numbers {
+            if number > 0 {
+                pieces.text(between);
+            }
+            pieces.push(Piece::Digits);
+        }
     }
-    Some(Word::of(pieces, Span::default()))
+    Some(Word::of(pieces.finish(), Span::default()))
 }
 
 /// The name of an object, or nothing where there is none.

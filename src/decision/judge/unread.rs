@@ -111,7 +111,7 @@ impl Judge<'_> {
         let names: Few<&str> = commands::names(word).collect();
         let fits = |pattern: &CommandPattern| match pattern.words.first() {
             Some(WordPattern::Word(glob)) if pattern.path().is_empty() => {
-                names.iter().any(|name| glob.matches_text(name, true))
+                names.iter().any(|name| glob.matches_text(name, false))
             }
             _ => true,
         };
