@@ -189,7 +189,8 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let mut names = match program {
         "rg" => Listed {
             by: "rg",
-            shown: !outcome.hidden,
+            // A type brings its hidden files with it.
+            shown: !outcome.hidden && !has(&["--type"]),
             gitignore: outcome.gitignore,
             links: match follows {
                 true => Links::Followed,
@@ -217,8 +218,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
         },
     };
     let end = match program {
-        "find" => expression::ends(words, &outcome.options),
-        "git" if second == "ls-files" => pathspec(words, &outcome.roles).map(End::only),
+        "find" | "fd" | "fdfind" | "rg" => chosen(words, &outcome.options),
         // Behind the revisions.
         "git" if between => match words.iter().position(|word| word.text() == Some("--")) {
             Some(at) => pathspec(words.get(at..)?, outcome.roles.get(at..)?).map(End::only),
@@ -232,7 +232,7 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
     let asked: Vec<(&str, &str)> = asked.collect();
     let searched = match program {
         "rg" => !has(&["--iglob", "--glob-case-insensitive", "--type-add"]),
-        "git" => second == "grep" && asked.len() == outcome.effects.len(),
+        "git" => matches!(second, "grep" | "ls-files") && asked.len() == outcome.effects.len(),
         _ => false,
     };
     if searched && !asked.is_empty() {
@@ -255,7 +255,9 @@ pub(super) fn listed(words: &[Word]) -> Option<Word> {
             {
                 folders.push(".");
             }
-            _ if searched && let Some((folder, _)) = self::asked(&effect.value) => {
+            _ if (searched || program == "git")
+                && let Some((folder, _)) = self::asked(&effect.value) =>
+            {
                 folders.push(folder);
             }
             What::Name { .. }
@@ -439,7 +441,7 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
         )
     });
     let only = below_of.next()?;
-    let end = expression::ends(words, &outcome.options).unwrap_or_default();
+    let end = chosen(words, &outcome.options).unwrap_or_default();
     match below_of.next() {
         None => {
             let folder = only.value.text()?;
@@ -448,6 +450,61 @@ pub(super) fn found_by(words: &[Word], outcome: &effects::Outcome) -> Option<Wor
         Some(_) => None,
     }
 }
+
+/// How all names end that a search is told to choose: `find -name '*.rs'`, `fd -e rs`, `rg -t rust`.
+fn chosen<'c>(words: &'c [Word], options: &'c [Opt]) -> Option<Vec<End<'c>>> {
+    let values = |name: &str| -> Vec<Option<&'c str>> {
+        let named = |option: &&'c Opt| option.names.iter().any(|own| own == name);
+        let own = options.iter().filter(named);
+        own.map(|option| option.value.as_ref().and_then(Word::text))
+            .collect()
+    };
+    let has = |name: &str| !values(name).is_empty();
+    let program = words.first().and_then(Word::text).map(path::last)?;
+    let sure = options.iter().all(|option| option.sure);
+    let ends: Vec<End<'c>> = match program {
+        "find" => return expression::ends(words, options),
+        "fd" | "fdfind" if sure => {
+            let letters = |end: &&str| end.bytes().all(|b| b.is_ascii_alphanumeric());
+            let end = |text: Option<&'c str>| {
+                let text = text.filter(letters)?;
+                Some(End {
+                    text,
+                    caseless: true,
+                })
+            };
+            values("--extension")
+                .into_iter()
+                .map(end)
+                .collect::<Option<_>>()?
+        }
+        "rg" if sure && !has("--type-add") && !has("--type-clear") => {
+            let known = |name: Option<&str>| TYPES.iter().find(|(own, _)| Some(*own) == name);
+            let all: Vec<_> = values("--type")
+                .into_iter()
+                .map(known)
+                .collect::<Option<_>>()?;
+            let ends = all.iter().flat_map(|(_, ends)| ends.split(' '));
+            ends.flat_map(End::only).collect()
+        }
+        _ => return None,
+    };
+    (!ends.is_empty()).then_some(ends)
+}
+
+/// Types of files that `rg` knows, and how all their names end (`rg --type-list`).
+const TYPES: &[(&str, &str)] = &[
+    ("rust", ".rs"),
+    ("go", ".go"),
+    ("py", ".py .pyi"),
+    ("python", ".py .pyi"),
+    ("ts", ".ts .tsx .cts .mts"),
+    ("typescript", ".ts .tsx .cts .mts"),
+    ("js", ".js .jsx .cjs .mjs .vue"),
+    ("css", ".css .scss"),
+    ("swift", ".swift"),
+    ("kotlin", ".kt .kts"),
+];
 
 /// The name that `find -execdir` hands on, in the folder where it is.
 pub(super) fn found_here() -> Word {

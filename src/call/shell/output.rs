@@ -99,6 +99,15 @@ impl Walker<'_> {
                     return self.text_of(&[word], true);
                 }
                 let args = args.get(1..).unwrap_or_default();
+                // `printf '%s\n' a b`: each on a line of its own.
+                let lines: Option<Vec<&str>> = args.iter().map(Word::text).collect();
+                if let (Some(lines), Some(first), Some(last)) = (lines, args.first(), args.last())
+                    && format == "%s\\n"
+                    && args.len() > 1
+                {
+                    let span = Span::new(first.span.start, last.span.end.max(first.span.start));
+                    return self.text_of(&[Word::known(lines.join("\n"), span)], true);
+                }
                 let sure = args.len() == 1
                     && (bare == "%s" || bare == "%b")
                     && args.iter().all(|word| {
