@@ -488,7 +488,7 @@ fn is_harmless(flags: &str) -> bool {
             name.trim_start_matches('-'),
             "s" | "w" | "N" | "l" | "m" | "S" | "race" | "X"
         );
-        if !sets && !(known && word.starts_with('-')) {
+        if !(sets || known && word.starts_with('-')) {
             return false;
         }
         // The text that it sets is the next word.
