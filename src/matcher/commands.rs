@@ -238,12 +238,10 @@ pub fn fit_spelled(
                 .is_none_or(|(name, own)| name.first() == own.first() && name.starts_with(own))
         };
         let named = |pattern: &&CommandPattern| {
-            let next = pattern.words.get(1).and_then(WordPattern::literal);
+            let word = |at: usize| pattern.words.get(at).and_then(WordPattern::literal);
             let other = |(own, given): (&str, &str)| own != given && !own.starts_with('-');
-            if next.zip(second).is_some_and(other) {
-                return false;
-            }
-            !pattern.path().is_empty() || called(pattern.program())
+            (called(word(0)) || !pattern.path().is_empty())
+                && !word(1).zip(second).is_some_and(other)
         };
         for pattern in rule.patterns.of(called).filter(named) {
             let mut fitted = prefix(pattern, sequence, command, stance, frame, rule.exact);
