@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use smol_str::SmolStr;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What a call does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,6 +191,8 @@ fn argument_accesses(
 
 fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
     let globs = Globs::default();
+    // A line may ask many times.
+    let unsaved: RefCell<BTreeMap<String, Option<Rc<Unsaved>>>> = RefCell::default();
     let scene = shell::Scene {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
@@ -200,9 +203,13 @@ fn shell_line(call: &Call, line: String, view: &FileView, taken: &mut Taken) {
             None if view.sees() => Some(false),
             seen => seen,
         },
-        unsaved: &|folder| match repository(folder, view) {
-            Some(top) => view.unsaved(&top),
-            None => Some(Unsaved::default()),
+        unsaved: &|folder| {
+            let mut known = unsaved.borrow_mut();
+            let look = || match repository(folder, view) {
+                Some(top) => view.unsaved(&top).map(Rc::new),
+                None => Some(Rc::default()),
+            };
+            known.entry(folder.to_owned()).or_insert_with(look).clone()
         },
         links: &|path| view.resolve(path).filter(|_| view.sees()),
         leads: &|path| view.sees() && view.resolve(path).is_none_or(|real| real != path),

@@ -60,7 +60,7 @@ pub type Folders<'s> = &'s dyn Fn(&str) -> Option<bool>;
 /// Where an absolute path leads.
 pub type Links<'s> = &'s dyn Fn(&str) -> Option<String>;
 /// What the last commit may not have in the repository of a folder.
-pub type Unsaveds<'s> = &'s dyn Fn(&str) -> Option<Unsaved>;
+pub type Unsaveds<'s> = &'s dyn Fn(&str) -> Option<Rc<Unsaved>>;
 /// Whether a link leads elsewhere.
 pub type Leads<'s> = &'s dyn Fn(&str) -> bool;
 
@@ -99,7 +99,7 @@ impl Default for Scene<'_> {
             top: None,
             glob: &|_, _| None,
             folder: &|_| None,
-            unsaved: &|_| Some(Unsaved::default()),
+            unsaved: &|_| Some(Rc::default()),
             links: &|_| None,
             leads: &|_| false,
         }

@@ -127,10 +127,10 @@ impl Walker<'_> {
         };
         match known {
             Some(known) => {
-                for path in known.changed.into_iter().map(word) {
+                for path in known.changed.iter().cloned().map(word) {
                     writes(&path, Reach::Itself);
                 }
-                for path in known.staged.into_iter().map(word) {
+                for path in known.staged.iter().cloned().map(word) {
                     writes(&perhaps(&path), Reach::Itself);
                 }
             }
@@ -176,17 +176,16 @@ impl Walker<'_> {
         }
         let cover = Cover::Command { at, naming: None };
         for folder in folders {
-            let Some(mut known) = (self.scene.unsaved)(&folder) else {
+            let Some(known) = (self.scene.unsaved)(&folder) else {
                 continue;
             };
-            if !unsure && !paths.is_empty() {
-                known
-                    .changed
-                    .retain(|own| paths.iter().any(|path| is_within(own, path)));
-            }
-            let (paths, reach) = match known.changed.len() > MOST_CHANGED {
+            let all = unsure || paths.is_empty();
+            let own = known.changed.iter();
+            let own = own.filter(|own| all || paths.iter().any(|path| is_within(own, path)));
+            let own: Vec<String> = own.take(MOST_CHANGED + 1).cloned().collect();
+            let (paths, reach) = match own.len() > MOST_CHANGED {
                 true => (vec![folder], Reach::SomethingBelow),
-                false => (known.changed, Reach::Itself),
+                false => (own, Reach::Itself),
             };
             for path in paths {
                 let word = Word::known(path, span.unwrap_or_default());
