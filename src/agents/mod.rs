@@ -212,16 +212,25 @@ impl Answer {
     fn of(matcher: &Matcher, decision: &Decision, tool: &str) -> Self {
         let by = decided_by(decision);
         let first = decision.reasons.first().map(|reason| &reason.text);
+        let mut layers = matcher.policy.layers.iter();
+        let changed = layers
+            .find(|layer| layer.changed)
+            .and_then(|layer| layer.files.first());
+        let changed = changed.map_or_else(String::new, |file| {
+            let name = &file.source.name;
+            format!("; {name} changed since it was trusted, and allows nothing until `acl trust`")
+        });
         let user = match (decision.action, first) {
             (Verdict::Allow, _) => format!("acl allows this call{by}"),
-            (Verdict::Ask, Some(why)) => format!("acl asks{by}: {why}"),
-            (Verdict::Ask, None) => format!("acl asks{by}"),
+            (Verdict::Ask, Some(why)) => format!("acl asks{by}: {why}{changed}"),
+            (Verdict::Ask, None) => format!("acl asks{by}{changed}"),
             (Verdict::Deny, Some(why)) => format!("acl denies this call{by}: {why}"),
             (Verdict::Deny, None) => format!("acl denies this call{by}"),
         };
         let model = match decision.action {
             Verdict::Allow => user.clone(),
-            _ => format!("{}{by}", texts::for_model(matcher, decision, tool)),
+            Verdict::Ask => format!("{}{by}{changed}", texts::for_model(matcher, decision, tool)),
+            Verdict::Deny => format!("{}{by}", texts::for_model(matcher, decision, tool)),
         };
         Self {
             verdict: decision.action,

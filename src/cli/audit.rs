@@ -22,32 +22,21 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where and how decisions are logged.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Audit {
     /// Log each decision to this file: a JSON object a line, secrets masked, for `acl log`; `default` is the log that
-    /// `acl log` reads, in the user's state folder
+    /// the policy states under `[audit]`, else audit.jsonl in the user's state folder
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
-    /// How large the log may get before it becomes FILE.1
-    #[arg(long, value_name = "SIZE", default_value = "10M", value_parser = size, requires = "audit")]
-    audit_size: u64,
-    /// How many such older logs are kept
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "audit")]
-    audit_keep: u32,
+    /// How large the log may get before it becomes FILE.1 (default: what the policy states of its log, else 10M)
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "audit")]
+    audit_size: Option<u64>,
+    /// How many such older logs are kept (default: what the policy states of its log, else 5)
+    #[arg(long, value_name = "N", requires = "audit")]
+    audit_keep: Option<u32>,
     /// Mask more: PIN for the values of such names, acme_* for such words; `off` masks nothing (repeatable)
     #[arg(long, value_name = "WORD", requires = "audit")]
     audit_mask: Vec<String>,
-}
-
-impl Default for Audit {
-    fn default() -> Self {
-        Self {
-            audit: None,
-            audit_size: 10 << 20,
-            audit_keep: 5,
-            audit_mask: Vec::new(),
-        }
-    }
 }
 
 impl Audit {
@@ -106,6 +95,9 @@ pub struct Log {
     policy: String,
 }
 
+/// What stands for the log that is not named.
+const DEFAULT: &str = "default";
+
 /// The log in a state folder.
 pub const USUAL: &str = "audit.jsonl";
 
@@ -124,10 +116,14 @@ impl Audit {
     /// The log of what this policy decides, or of refusals without one, where a log is wanted.
     pub fn log(&self, matcher: Option<&Matcher>) -> Result<Option<Log>, Stop> {
         let stated = matcher.and_then(|matcher| stated(&matcher.policy));
-        let stated = stated.map(|(own, _)| own).filter(|_| self.audit.is_none());
-        let path = match (&self.audit, stated) {
-            (None, None) => return Ok(None),
-            (Some(name), _) if name.as_os_str() == "default" => ready(USUAL),
+        let named = self
+            .audit
+            .as_ref()
+            .filter(|name| name.as_os_str() != DEFAULT);
+        let stated = stated.map(|(own, _)| own).filter(|_| named.is_none());
+        let path = match (named, stated) {
+            (None, None) if self.audit.is_none() => return Ok(None),
+            (None, None) => ready(USUAL),
             (Some(path), _) => Some(path.clone()),
             (None, Some(own)) => ready(own.file.as_deref().unwrap_or(USUAL)),
         };
@@ -137,8 +133,14 @@ impl Audit {
         };
         Ok(Some(Log {
             path,
-            size: stated.and_then(|own| own.size).unwrap_or(self.audit_size),
-            keep: stated.and_then(|own| own.keep).unwrap_or(self.audit_keep),
+            size: self
+                .audit_size
+                .or(stated.and_then(|own| own.size))
+                .unwrap_or(10 << 20),
+            keep: self
+                .audit_keep
+                .or(stated.and_then(|own| own.keep))
+                .unwrap_or(5),
             secrets: self.secrets(matcher)?,
             policy: matcher.map(explanation::policy).unwrap_or_default(),
         }))

@@ -58,6 +58,9 @@ pub fn run(options: &Options) -> Answer {
             continue;
         };
         let trust = match (layer.kind, layer.trusted) {
+            _ if layer.changed => {
+                ", CHANGED since it was trusted: it only tightens until `acl trust`"
+            }
             (LayerKind::Project | LayerKind::Local, false) => {
                 ", not trusted: it only tightens until `acl trust`"
             }

@@ -35,6 +35,8 @@ pub struct PolicyFile {
     pub file: String,
     /// Whether it may loosen.
     pub trusted: bool,
+    /// It was trusted, and says something else now.
+    pub changed: bool,
     /// Keys and rules of it that were left out because it is not trusted.
     pub ignored: Vec<String>,
 }
@@ -69,6 +71,7 @@ pub fn inputs(matcher: &Matcher, call: &Call, decision: &Decision) -> Inputs {
                 layer: layer.kind.name(),
                 file: file.source.name.clone(),
                 trusted: layer.trusted,
+                changed: layer.changed,
                 ignored: ignored.map(|placed| placed.value.clone()).collect(),
             });
         }

@@ -227,7 +227,7 @@ pub static POLICY: &[Key] = &[
     key(
         "audit",
         Shape::Table(AUDIT),
-        "Each decision of `acl hook`, `acl decide` and `acl serve` is logged, secrets masked; `--audit` on their command line wins. Of several layers the most trusted one that says so counts.",
+        "Each decision of `acl hook`, `acl decide` and `acl serve` is logged, secrets masked; `--audit FILE` on their command line wins. Of several layers the most trusted one that says so counts.",
     )
     .like(&["{}", r#"{"file": "web.jsonl", "keep": 20}"#]),
     key(

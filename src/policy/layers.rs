@@ -75,6 +75,8 @@ pub struct Layer {
     pub kind: LayerKind,
     /// Whether it may loosen.
     pub trusted: bool,
+    /// It was trusted, and its files say something else now.
+    pub changed: bool,
     /// The folder of its root file.
     pub folder: Option<String>,
     /// How its rules combine.
@@ -200,6 +202,7 @@ fn layer(
     let mut layer = Layer {
         kind,
         trusted: true,
+        changed: false,
         folder,
         resolution: file
             .resolution
@@ -213,7 +216,10 @@ fn layer(
     layer.trusted = match trusted {
         Trust::Yes => true,
         Trust::No => false,
-        Trust::Texts(digest) => layer.digest() == digest,
+        Trust::Texts(digest) => {
+            layer.changed = layer.digest() != digest;
+            !layer.changed
+        }
     };
     if !layer.trusted {
         layer.only_tighten();

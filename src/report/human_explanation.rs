@@ -483,10 +483,15 @@ impl Page {
             } else {
                 ("ies", "are")
             };
+            let why = match file.changed {
+                true => "it changed since it was trusted, and loosens nothing until it is again",
+                false => "it came with the repository and is not trusted to loosen; to trust it",
+            };
+            let file = &file.file;
             self.prose(
                 0,
                 2,
-                &format!("{count} entr{s} of {} {are} left out, for it came with the repository and is not trusted to loosen; to trust it: `acl trust`", file.file),
+                &format!("{count} entr{s} of {file} {are} left out, for {why}: `acl trust`"),
             );
         }
     }
@@ -522,7 +527,11 @@ impl Page {
         let inputs = &told.inputs;
         let mut rows = Vec::new();
         for file in &inputs.files {
-            let trust = if file.trusted { "" } else { ", not trusted" };
+            let trust = match (file.trusted, file.changed) {
+                (true, _) => "",
+                (_, true) => ", changed since it was trusted",
+                _ => ", not trusted",
+            };
             rows.push(("policy", format!("{} ({}{trust})", file.file, file.layer)));
         }
         rows.push(("", inputs.policy.clone()));

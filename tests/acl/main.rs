@@ -9,6 +9,7 @@
 
 mod agents;
 mod carry;
+mod carry_laws;
 mod cases;
 mod corpus;
 #[cfg(unix)]

@@ -74,7 +74,10 @@ fn what_it_extends_is_a_part_of_it() {
     for (name, text) in &files[1..] {
         put(&top, name, &format!("{text}\n# another"));
         says(&hook(&top, "project"), ASKS);
-        says(&acl(&top, "project", "where", ""), "not trusted");
+        says(
+            &acl(&top, "project", "where", ""),
+            "CHANGED since it was trusted",
+        );
         put(&top, name, text);
         says(&hook(&top, "project"), ALLOWS);
     }
@@ -231,13 +234,39 @@ fn the_log_is_the_one_that_the_policy_states() {
         &top,
         "project",
         "decide --audit default",
+        &call("id; PIN=1234 ls"),
+    );
+    acl(
+        &top,
+        "project",
+        "decide --audit ../home/other.jsonl",
         &call("pwd; PIN=1234 ls"),
     );
     let told = acl(&top, "project", "log", "");
     says(&told, "PIN=*** ls *** other_1");
+    // The usual log is the one that the policy states.
+    says(&told, "id; PIN=*** ls");
     assert!(!told.contains("pwd"), "{told}");
     // What the policy masks is masked wherever it is logged.
-    says(&acl(&top, "home", "log", ""), "pwd; PIN=*** ls");
+    says(&acl(&top, "home", "log other.jsonl", ""), "pwd; PIN=*** ls");
+}
+
+#[test]
+fn one_that_changed_since_it_was_trusted_is_told() {
+    let top = scratch("changed", &[("acl.toml", LOOSE)]);
+    let before = hook(&top, "project");
+    acl(&top, "project", "trust", "");
+    says(&hook(&top, "project"), ALLOWS);
+    put(&top, "acl.toml", &LOOSE.replace("bash", "ba*"));
+    let told = hook(&top, "project");
+    says(&told, ASKS);
+    says(&told, "acl.toml changed since it was trusted");
+    assert!(!before.contains("changed since"), "{before}");
+    let call = r#"explain --tool bash --args {"command":"ls"}"#;
+    for line in ["where", call] {
+        let told = acl(&top, "project", line, "").to_lowercase();
+        says(&told, "changed since it was trusted");
+    }
 }
 
 /// A held lock is told, and not waited for without end.

@@ -311,6 +311,10 @@ fn bash(verdict: Verdict, specifier: &str) -> Made {
 
 /// `Read(…)` and `Edit(…)`.
 fn path(verdict: Verdict, tool: &str, specifier: &str) -> Made {
+    let specifier = specifier.trim_end_matches(' ');
+    if specifier.is_empty() {
+        return Made::dead("it names no path", None);
+    }
     let pattern = stars::ignore(specifier);
     let rooted = |rest: &str| match rest.trim_end_matches('/').contains('/') || rest == "**" {
         true => rest.to_owned(),

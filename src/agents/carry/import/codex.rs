@@ -185,6 +185,13 @@ fn prefix(call: &Called) -> Result<Made, String> {
                 dead = Some(format!(
                     "`{word}` is no word of a command: Codex takes the line apart there, or takes it whole"
                 ));
+            } else if at == 0 && word.contains('=') {
+                return Ok(Made::dead(
+                    format!(
+                        "`{word}` is no program: Codex takes a line with an assignment whole, and finds no words in it"
+                    ),
+                    None,
+                ));
             } else if at == 0 && word.contains([' ', '\t']) {
                 dead = Some(format!(
                     "`{word}` is one word here, and no program has that name: write it as several"
@@ -254,7 +261,7 @@ fn prefix(call: &Called) -> Result<Made, String> {
             if let Some(list) = with.examples.get_mut(at) {
                 list.push(line);
             }
-            match made::holds_alone(&with) {
+            match made::holds_alone(&with, &Draft::default()) {
                 true => entry = with,
                 false => lost += 1,
             }

@@ -65,6 +65,41 @@ impl Entry {
         self.tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
         self
     }
+
+    /// Whether a call may be one of both: no only where that is sure.
+    pub(super) fn reaches(&self, other: &Self) -> bool {
+        let tools = |own: &Self| match &own.what {
+            _ if !own.tools.is_empty() => Some(own.tools.clone()),
+            What::Tier(name) => Some(vec![name.clone()]),
+            What::Commands(_) => Some(vec!["bash".to_owned()]),
+            _ => None,
+        };
+        let plain = |own: &[String]| own.iter().all(|name| canonical(name).is_some());
+        let apart = match (tools(self), tools(other)) {
+            (Some(own), Some(others)) if plain(&own) && plain(&others) => {
+                own.iter().all(|name| !others.contains(name))
+            }
+            _ => false,
+        };
+        let programs = |own: &Self| -> Option<Vec<String>> {
+            let What::Commands(texts) = &own.what else {
+                return None;
+            };
+            let first = |text: &String| {
+                let word = text.split(' ').next().unwrap_or_default();
+                let plain = word
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+                plain.then(|| word.to_owned())
+            };
+            texts.iter().map(first).collect()
+        };
+        let others = match (programs(self), programs(other)) {
+            (Some(own), Some(others)) => own.iter().all(|name| !others.contains(name)),
+            _ => false,
+        };
+        !apart && !others
+    }
 }
 
 /// What stands in every policy that is made: what agents keep their hands off by themselves, and what acl rests on.
@@ -196,6 +231,8 @@ pub(super) struct Draft {
     pub entries: Vec<Entry>,
     /// Lines of a comment at the end: what is not in force.
     pub left_out: Vec<String>,
+    /// Without what stands in every policy that is made: to try an entry alone.
+    pub bare: bool,
 }
 
 impl Draft {
@@ -313,7 +350,7 @@ impl Draft {
                 self.write(&mut out, list, verdict.name(), &[]);
             }
         }
-        for kept in KEPT {
+        for kept in KEPT.iter().filter(|_| !self.bare) {
             out += &kept.text(self.ordered);
         }
         for entry in self.entries.iter().filter(|own| self.list(own) == "rules") {

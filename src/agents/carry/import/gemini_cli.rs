@@ -6,7 +6,7 @@
 
 use super::draft::{Draft, Entry, What};
 use super::made::{self, Made};
-use crate::agents::carry::{Carried, Report};
+use crate::agents::carry::{Carried, Fidelity, Report};
 use crate::agents::gemini_cli::TOOLS;
 use crate::finding::Finding;
 use crate::policy::rule::Verdict;
@@ -201,24 +201,44 @@ impl<'t> Rule<'t> {
 
     /// Whether this rule, where it stands in front, leaves nothing to the other.
     fn covers(&self, other: &Self) -> bool {
-        let free = [
-            "commandPrefix",
-            "commandRegex",
-            "argsPattern",
-            "modes",
-            "interactive",
-            "mcpName",
-        ];
-        let unknown = self
-            .table
-            .entries
-            .iter()
-            .any(|entry| !KEYS.contains(&entry.key.name.as_str()));
-        let narrow = free.iter().any(|key| self.has(key)) || unknown;
+        // What narrows it narrows the other no less.
+        let no_narrower = self.table.entries.iter().all(|entry| {
+            let key = entry.key.name.as_str();
+            match key {
+                "toolName" | "decision" | "priority" | "allowRedirection" | "denyMessage"
+                | "name" | "description" => true,
+                "commandPrefix" => {
+                    !other.prefixes.is_empty()
+                        && other.prefixes.iter().all(|prefix| self.begins(prefix))
+                }
+                "mcpName" if self.text(key) == Some("*") => other.is_of_servers(),
+                _ => other
+                    .table
+                    .get(key)
+                    .is_some_and(|own| same(&own.value, &entry.value.value)),
+            }
+        });
         let names = |tool: &&str| self.tools.contains(tool) || self.tools.contains(&"*");
-        !narrow
-            && !other.has("mcpName")
+        no_narrower
+            && self.has("mcpName") == other.is_of_servers()
             && (self.tools.is_empty() || !other.tools.is_empty() && other.tools.iter().all(names))
+    }
+
+    /// Whether it speaks of tools of MCP servers only.
+    fn is_of_servers(&self) -> bool {
+        let named =
+            !self.tools.is_empty() && self.tools.iter().all(|tool| tool.starts_with("mcp_"));
+        self.has("mcpName") || named
+    }
+
+    /// Whether every command with that prefix has one of this rule's.
+    fn begins(&self, prefix: &str) -> bool {
+        let rest = self
+            .prefixes
+            .iter()
+            .filter_map(|own| prefix.strip_prefix(own));
+        rest.into_iter()
+            .any(|rest| rest.is_empty() || rest.starts_with(' '))
     }
 
     /// The keys on one line.
@@ -374,10 +394,27 @@ impl<'t> Rule<'t> {
             ..Entry::new(self.verdict, What::Tool)
         };
         let made = match names.is_empty() {
-            true => Made::not(String::new()),
+            true => Made {
+                fidelity: Fidelity::Not,
+                ..Made::full([])
+            },
             false => Made::full([entry]),
         };
         says.into_iter().fold(made, Made::but)
+    }
+}
+
+/// Whether two values say the same, wherever they stand.
+fn same(own: &Value, other: &Value) -> bool {
+    match (own, other) {
+        (Value::List(own), Value::List(others)) => {
+            own.len() == others.len()
+                && own
+                    .iter()
+                    .zip(others)
+                    .all(|(own, other)| same(&own.value, &other.value))
+        }
+        _ => own == other,
     }
 }
 

@@ -7,6 +7,7 @@ use super::draft::{Draft, Entry, What};
 use super::stars::{self, Trouble, Words};
 use crate::agents::carry::{Carried, Fidelity, Line, Report};
 use crate::agents::tools::Tool;
+use crate::call::tools;
 use crate::matcher::Matcher;
 use crate::policy::glob::Glob;
 use crate::policy::rule::Verdict;
@@ -21,6 +22,8 @@ pub(super) struct Made {
     pub entries: Vec<Entry>,
     pub fidelity: Fidelity,
     pub says: Vec<String>,
+    /// It goes with another rule, whose line in the report tells of it.
+    pub beside: bool,
 }
 
 impl Made {
@@ -29,6 +32,7 @@ impl Made {
             entries: entries.into_iter().collect(),
             fidelity: Fidelity::Full,
             says: Vec::new(),
+            beside: false,
         }
     }
 
@@ -37,6 +41,7 @@ impl Made {
             entries: Vec::new(),
             fidelity: Fidelity::Not,
             says: vec![why.into()],
+            beside: false,
         }
     }
 
@@ -54,6 +59,7 @@ impl Made {
             entries,
             fidelity: Fidelity::Dead,
             says,
+            beside: false,
         }
     }
 
@@ -78,6 +84,67 @@ impl Made {
         self
     }
 
+    /// The same, with nothing in it that no policy can say: an allow of that is left out, of the others the whole tool is
+    /// meant.
+    fn sayable(mut self, draft: &Draft) -> Self {
+        let (good, bad): (Vec<Entry>, Vec<Entry>) = self
+            .entries
+            .into_iter()
+            .partition(|entry| holds_alone(entry, draft));
+        self.entries = good;
+        for mut entry in bad {
+            // Of several names those that no policy can say are left out.
+            let alone = |name: &String| {
+                let tools = vec![name.clone()];
+                holds_alone(
+                    &Entry {
+                        tools,
+                        ..entry.clone()
+                    },
+                    draft,
+                )
+            };
+            let tools: Vec<String> = entry
+                .tools
+                .iter()
+                .filter(|name| alone(name))
+                .cloned()
+                .collect();
+            if entry.what == What::Tool && !tools.is_empty() {
+                entry.tools = tools;
+                self.entries.push(entry);
+                continue;
+            }
+            let whole = match &entry.what {
+                What::Commands(_) => &["bash"][..],
+                What::Reads(_) => &["read", "search", "list"],
+                What::Writes(_) => &["edit", "write"],
+                What::Hosts(_) => &["fetch"],
+                What::Tier(_) | What::Tool => &[],
+            };
+            let why = "acl has no words for it";
+            if whole.is_empty() || entry.verdict == Verdict::Allow {
+                self = self.but(format!("{why}: it is left to the tier"));
+                continue;
+            }
+            let as_a_whole = Entry {
+                reason: entry.reason,
+                when: entry.when,
+                ..Entry::new(entry.verdict, What::Tool).through(whole)
+            };
+            self.entries.push(as_a_whole);
+            self = self.but(format!(
+                "{why}: all of {} is {}",
+                whole.join(", "),
+                done(entry.verdict)
+            ));
+        }
+        if self.entries.is_empty() && self.fidelity == Fidelity::Partial {
+            self.fidelity = Fidelity::Not;
+        }
+        self
+    }
+
     /// Writes it down.
     pub(super) fn record(
         self,
@@ -87,25 +154,29 @@ impl Made {
         draft: &mut Draft,
         report: &mut Report,
     ) {
+        let made = self.sayable(draft);
         let name = source.name.rsplit('/').next().unwrap_or_default();
         let from = format!("{name}:{line}: {rule}");
-        let says = self.says.join("; ");
-        if self.entries.is_empty() && matches!(self.fidelity, Fidelity::Dead | Fidelity::Not) {
+        let says = made.says.join("; ");
+        if made.entries.is_empty() && matches!(made.fidelity, Fidelity::Dead | Fidelity::Not) {
             draft
                 .left_out
-                .push(format!("{from} ({}: {says})", self.fidelity.name()));
+                .push(format!("{from} ({}: {says})", made.fidelity.name()));
         }
-        let becomes = self.entries.into_iter().map(|entry| {
+        let becomes = made.entries.into_iter().map(|entry| {
             draft.add(Entry {
                 from: from.clone(),
                 ..entry
             })
         });
         let becomes = becomes.collect();
+        if made.beside {
+            return;
+        }
         report.lines.push(Line {
             at: line.to_string(),
             rule,
-            fidelity: self.fidelity,
+            fidelity: made.fidelity,
             says,
             becomes,
         });
@@ -135,20 +206,32 @@ pub(super) fn in_order(
     }
 }
 
-/// Where order decides: a question that reaches further than the agent's must not stand before a refusal.
-fn refusals_first(all: &mut [(usize, String, Made)]) {
-    let verdict = |made: &Made| made.entries.first().map(|entry| entry.verdict);
-    let wide = |(_, _, made): &(usize, String, Made)| {
-        verdict(made) == Some(Verdict::Ask)
-            && matches!(made.fidelity, Fidelity::Partial | Fidelity::Dead)
-    };
-    let first = all.iter().position(wide).unwrap_or(all.len());
-    if let Some(tail) = all.get_mut(first..) {
-        tail.sort_by_key(|(_, _, made)| verdict(made) != Some(Verdict::Deny));
+/// Where order decides: a question that reaches further than the agent's must not stand before a refusal that it reaches.
+fn refusals_first(all: &mut Vec<(usize, String, Made)>) {
+    let mut at = 0;
+    while let Some((_, _, wide)) = all.get(at) {
+        let asks = |entry: &Entry| entry.verdict == Verdict::Ask;
+        if matches!(wide.fidelity, Fidelity::Partial | Fidelity::Dead)
+            && wide.entries.iter().any(asks)
+        {
+            let wide = wide.entries.clone();
+            let hidden = |(_, _, made): &(usize, String, Made)| {
+                let reached = |own: &Entry| {
+                    own.verdict == Verdict::Deny && wide.iter().any(|ask| ask.reaches(own))
+                };
+                made.entries.iter().any(reached)
+            };
+            let (before, behind): (Vec<_>, Vec<_>) =
+                all.split_off(at).into_iter().partition(hidden);
+            at += before.len();
+            all.extend(before.into_iter().chain(behind));
+        }
+        at += 1;
     }
 }
 
-/// acl's names of the tools that an agent's pattern of names stands for; an allow reaches no tool by way of another.
+/// acl's names of the tools that an agent's pattern of names stands for; an allow reaches no tool by way of another, nor
+/// by a star what is acl's own name of another.
 pub(super) fn names(tools: &[Tool], name: &str, prefix: &str, verdict: Verdict) -> Vec<String> {
     let mut names = mcp(name, prefix);
     if verdict != Verdict::Allow {
@@ -165,8 +248,17 @@ pub(super) fn names(tools: &[Tool], name: &str, prefix: &str, verdict: Verdict) 
                 .map(|tool| tool.canonical.to_owned()),
         );
         names.dedup();
+    } else {
+        names.retain(|name| !reaches_own(name));
     }
     names
+}
+
+/// Whether stars in a name reach what is acl's own name of a tool.
+pub(super) fn reaches_own(name: &str) -> bool {
+    let globs = Glob::parse(name).unwrap_or_default();
+    let fits = |own| globs.iter().any(|glob| glob.matches_text(own, false));
+    name.contains(['*', '?']) && tools::names().any(fits)
 }
 
 /// The line of a place in a file.
@@ -258,9 +350,14 @@ pub(super) fn matches_itself(pattern: &str) -> bool {
     })
 }
 
-/// Whether an entry's examples hold.
-pub(super) fn holds_alone(entry: &Entry) -> bool {
-    let mut draft = Draft::default();
+/// Whether a policy of this entry alone loads, and its examples hold.
+pub(super) fn holds_alone(entry: &Entry, of: &Draft) -> bool {
+    let mut draft = Draft {
+        ordered: of.ordered,
+        facts: of.facts.clone(),
+        bare: true,
+        ..Draft::default()
+    };
     draft.add(entry.clone());
     holds(draft.text())
 }
@@ -286,9 +383,14 @@ fn holds(text: String) -> bool {
 
 /// A rule about paths, in patterns of the policy language; through these tools where it allows.
 pub(super) fn paths(verdict: Verdict, what: What, tools: &[&str], ordered: bool) -> Made {
-    let (What::Reads(texts) | What::Writes(texts)) = &what else {
+    let mut what = what;
+    let (What::Reads(texts) | What::Writes(texts)) = &mut what else {
         return Made::not("it names no path");
     };
+    // At the beginning it would name a group.
+    for text in texts.iter_mut().filter(|text| text.starts_with('@')) {
+        text.insert(0, '\\');
+    }
     let wrong = texts.iter().find_map(|text| patterns::paths(text).err());
     if let Some((why, _)) = wrong {
         return match verdict {
@@ -324,11 +426,14 @@ pub(super) fn host(verdict: Verdict, text: &str, ordered: bool) -> Made {
 }
 
 /// The names of an MCP tool that an agent calls `server_tool`: it does not tell where the server's name ends.
-fn mcp(name: &str, prefix: &str) -> Vec<String> {
+pub(super) fn mcp(name: &str, prefix: &str) -> Vec<String> {
     if name.starts_with("mcp__") {
         return vec![name.to_owned()];
     }
-    let Some(rest) = name.strip_prefix(prefix).filter(|rest| rest.contains('_')) else {
+    let Some(rest) = name
+        .strip_prefix(prefix)
+        .filter(|rest| rest.contains(['_', '*']))
+    else {
         return vec![name.to_owned()];
     };
     let ends = rest.match_indices('_').map(|(at, _)| rest.split_at(at));
@@ -338,7 +443,12 @@ fn mcp(name: &str, prefix: &str) -> Vec<String> {
     };
     let mut names: Vec<String> = ends.take(16).filter_map(of).collect();
     names.dedup();
-    // It may be a tool of another kind.
-    names.push(name.to_owned());
+    if !rest.contains('_') {
+        names.push(format!("mcp__{rest}"));
+    }
+    if prefix.is_empty() {
+        // It may be a tool of another kind.
+        names.push(name.to_owned());
+    }
     names
 }

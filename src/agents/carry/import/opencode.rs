@@ -8,7 +8,9 @@ use super::made::{self, Made};
 use super::stars;
 use crate::agents::carry::{Carried, Fidelity, Report};
 use crate::agents::opencode::TOOLS;
+use crate::agents::tools::Tool;
 use crate::finding::Finding;
+use crate::policy::glob::Glob;
 use crate::policy::rule::Verdict;
 use crate::source::{self, Node, Source, Table};
 use std::sync::Arc;
@@ -20,8 +22,14 @@ const NOTES: &[&str] = &[
     "a refusal of a path or host holds here for every tool, also for command lines",
 ];
 
+/// What opencode asks `edit` for.
+const PARTS: &[&str] = &["write", "patch", "multiedit"];
+
 /// The fact by which the host tells opencode's own agent.
 const AGENT: &str = "opencode_agent";
+
+/// A tool that acl knows as `read`, but for its arguments.
+const LSP: &str = "lsp";
 
 /// A pattern on its way, in the order of the file.
 struct Native<'t> {
@@ -65,39 +73,47 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
     };
     let report = Report::default();
     let natives = &reader.natives;
-    // Permissions are asked apart: what is said of paths and hosts must not stand behind what is said of a tool.
-    let mut order: Vec<(usize, &Native<'_>)> = natives.iter().enumerate().rev().collect();
-    order.sort_by_key(|(_, own)| own.rank());
     let mut all = Vec::new();
-    for (at, own) in order {
+    for (at, own) in ordered(natives) {
         let later = natives.iter().skip(at + 1).find(|later| later.hides(own));
-        let mut made = match later {
-            Some(later) => Made::dead(
+        let mixed = mixed(natives, own);
+        let mut made = match (later, mixed) {
+            (Some(later), _) => Made::dead(
                 format!(
                     "the last that matches counts, and line {} matches all that this does",
                     later.line
                 ),
                 None,
             ),
-            None => own.made(&mut draft),
+            (_, Some(other)) => Made::not(format!(
+                "acl knows its tool and one that line {} restricts as one: it is left to what comes after it",
+                other.line
+            )),
+            _ => own.made(&mut draft),
         };
-        if let Some(agent) = own.agent.filter(|_| !made.entries.is_empty()) {
-            if !draft.facts.iter().any(|(name, _)| name == AGENT) {
-                draft.facts.push((
-                    AGENT.to_owned(),
-                    "the agent of opencode that makes the call".to_owned(),
-                ));
-            }
-            made = made
-                .each(|entry| entry.when = vec![(AGENT.to_owned(), quoted(agent))])
-                .but(format!(
-                    "where the host does not tell the fact `{AGENT}`, {}",
-                    match own.verdict {
-                        Verdict::Allow => "it is off",
-                        _ => "it holds for every agent",
-                    }
-                ));
+        // An allow of `read` must not reach what it does not there.
+        let reads = own.verdict == Verdict::Allow && fits(own.key, "read") && !fits(own.key, LSP);
+        let looks = restricted(natives, own, LSP).filter(|_| reads && !made.entries.is_empty());
+        let looks = looks.map(|looks| Made {
+            beside: true,
+            ..Made::full([looking(looks.verdict)])
+        });
+        let scoped = |made: Made| match own.agent {
+            Some(agent) => made.each(|entry| entry.when = vec![(AGENT.to_owned(), quoted(agent))]),
+            None => made,
+        };
+        if own.agent.is_some() && !made.entries.is_empty() {
+            let about = "the agent of opencode that makes the call";
+            draft.facts = vec![(AGENT.to_owned(), about.to_owned())];
+            let without = match own.verdict {
+                Verdict::Allow => "it is off",
+                _ => "it holds for every agent",
+            };
+            made = scoped(made).but(format!(
+                "where the host does not tell the fact `{AGENT}`, {without}"
+            ));
         }
+        all.extend(looks.map(|made| (own.line, own.shown.clone(), scoped(made))));
         all.push((own.line, own.shown.clone(), made));
     }
     Ok(made::in_order(
@@ -108,6 +124,103 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
         report,
         NOTES,
     ))
+}
+
+/// In the order in which the first that matches decides: the last first. Permissions are asked apart, so what is said of
+/// paths and hosts must not stand behind what is said of a tool; but never before what the file says later of the same.
+fn ordered<'n, 't>(natives: &'n [Native<'t>]) -> Vec<(usize, &'n Native<'t>)> {
+    let mut order: Vec<(u8, usize, &Native<'_>)> = Vec::with_capacity(natives.len());
+    for (at, own) in natives.iter().enumerate().rev() {
+        // A part of `edit` that opencode never asks for is meant all the same.
+        let part = own.verdict != Verdict::Allow && PARTS.contains(&own.key);
+        let later = order
+            .iter()
+            .filter(|(_, _, later)| later.meets(own) && !part);
+        let least = later.map(|(rank, ..)| *rank).max();
+        order.push((own.rank().max(least.unwrap_or_default()), at, own));
+    }
+    order.sort_by_key(|(rank, ..)| *rank);
+    order.into_iter().map(|(_, at, own)| (at, own)).collect()
+}
+
+/// acl's names of the tools that a permission is about, with stars where its key has some; `lsp` under its own name.
+fn tools(key: &str) -> Vec<String> {
+    if key == "edit" || PARTS.contains(&key) {
+        return vec!["edit".to_owned(), "write".to_owned()];
+    }
+    let own = TOOLS.iter().filter(|tool| fits(key, tool.native));
+    let own = own.map(|tool| {
+        if tool.native == LSP {
+            LSP
+        } else {
+            tool.canonical
+        }
+    });
+    let mut names: Vec<String> = own.map(str::to_owned).collect();
+    if !TOOLS.iter().any(|tool| tool.native == key) {
+        names.extend(made::mcp(key, ""));
+    }
+    names.dedup();
+    names
+}
+
+/// What is said of the tool that only looks.
+fn looking(verdict: Verdict) -> Entry {
+    // Of the tools that read no other has an operation.
+    Entry {
+        args: vec![("operation".to_owned(), quoted("*"))],
+        ..Entry::new(verdict, What::Tool).through(&["read"])
+    }
+}
+
+/// What restricts a tool in the end, for the agent of this permission.
+fn restricted<'n, 't>(
+    natives: &'n [Native<'t>],
+    own: &Native<'_>,
+    native: &str,
+) -> Option<&'n Native<'t>> {
+    let about = |other: &&Native<'_>| {
+        fits(other.key, native) && (other.agent.is_none() || other.agent == own.agent)
+    };
+    let frees = |other: &&Native<'_>| other.verdict == Verdict::Allow && other.pattern == "*";
+    let last = natives
+        .iter()
+        .rev()
+        .filter(about)
+        .take_while(|other| !frees(other));
+    last.into_iter()
+        .find(|other| other.verdict != Verdict::Allow)
+}
+
+/// The other tools that acl cannot tell from this one. opencode asks `edit` for whatever edits, and what only looks is
+/// told apart.
+fn siblings(key: &str) -> impl Iterator<Item = &'static str> {
+    let canonical =
+        |tool: &Tool| tool.native == key && tool.canonical != "edit" && tool.native != LSP;
+    let shared = TOOLS
+        .iter()
+        .find(|tool| canonical(tool))
+        .map(|tool| tool.canonical);
+    let others = TOOLS
+        .iter()
+        .filter(move |tool| Some(tool.canonical) == shared && tool.native != LSP);
+    others
+        .map(|tool| tool.native)
+        .filter(move |native| *native != key)
+}
+
+/// For an allow of a tool that acl cannot tell from another: what restricts the other.
+fn mixed<'n, 't>(natives: &'n [Native<'t>], own: &Native<'_>) -> Option<&'n Native<'t>> {
+    let allows = own.verdict == Verdict::Allow;
+    siblings(own.key)
+        .filter(|_| allows)
+        .find_map(|native| restricted(natives, own, native))
+}
+
+/// Whether a key names a tool of opencode.
+fn fits(key: &str, native: &str) -> bool {
+    let globs = Glob::parse(key).unwrap_or_default();
+    key == native || globs.iter().any(|glob| glob.matches_text(native, false))
 }
 
 /// The tables by name under a key.
@@ -255,14 +368,29 @@ impl Native<'_> {
     }
 
     /// What stands first.
-    fn rank(&self) -> usize {
+    fn rank(&self) -> u8 {
         match self.key {
             "*" => 3,
-            // Part of what `edit` is here.
-            "write" | "patch" | "multiedit" => 0,
+            // Part of what `edit` is here, and of what `read` is.
+            key if PARTS.contains(&key) => 0,
+            key if fits(key, LSP) && !fits(key, "read") => 0,
             "external_directory" | "webfetch" | "read" | "edit" | "glob" | "grep" | "list" => 1,
             key if key.contains('*') => 1,
             _ => 2,
+        }
+    }
+
+    /// Whether a call may be one of both, so that the later one of them decides.
+    fn meets(&self, other: &Self) -> bool {
+        let star = |key: &str| key.contains(['*', '?']);
+        match (star(self.key), star(other.key)) {
+            (true, true) => true,
+            (true, false) if fits(self.key, other.key) => true,
+            (false, true) if fits(other.key, self.key) => true,
+            _ => {
+                let others = tools(other.key);
+                tools(self.key).iter().any(|tool| others.contains(tool))
+            }
         }
     }
 
@@ -302,21 +430,43 @@ impl Native<'_> {
                 )),
             },
             "task" | "skill" => self.named(),
+            LSP if verdict == Verdict::Allow => {
+                Made::not("acl knows lsp as `read`: it is left to what comes after it")
+            }
             key => {
-                let known = TOOLS.iter().find(|tool| tool.native == key);
-                let names = match known {
-                    Some(tool) => vec![tool.canonical.to_owned()],
-                    None => made::names(TOOLS, key, "", verdict),
-                };
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                let own = |name: &&str| crate::call::tools::canonical(name).is_some();
-                let by_glob = key.contains('*') && names.iter().any(own);
-                match (all, verdict) {
+                let names = tools(key);
+                let own =
+                    |name: &&str| *name == LSP || crate::call::tools::canonical(name).is_some();
+                let by_glob = key.contains('*') && names.iter().any(|name| own(&name.as_str()));
+                // An allow reaches no tool by way of another.
+                let names: Vec<&str> = names
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|name| {
+                        verdict != Verdict::Allow
+                            || !(by_glob && own(name) || made::reaches_own(name))
+                    })
+                    .collect();
+                let made = match (all, verdict) {
+                    _ if names.is_empty() => Made::not("it stands for tools of opencode itself too: name those that it is about"),
                     (true, _) if by_glob => made::tool(verdict, &names, true).but("it stands for tools of opencode itself too"),
                     (_, Verdict::Allow) if names.contains(&"own") => Made::full([]).said("it passes anyway"),
                     (true, _) => made::tool(verdict, &names, true),
                     (false, Verdict::Allow) => Made::not("what its pattern is compared with is not known to acl: it is left to what comes after it"),
                     (false, _) => made::tool(verdict, &names, true).but(format!("what its pattern is compared with is not known to acl: all of the tool is {}", made::done(verdict))),
+                };
+                let made = made.each(|entry| {
+                    if entry.tools == [LSP] {
+                        *entry = looking(verdict);
+                    }
+                });
+                let shares: Vec<&str> = siblings(key).collect();
+                match shares.is_empty() || verdict == Verdict::Allow {
+                    true => made,
+                    false => made.but(format!(
+                        "acl knows it and {} as one tool",
+                        shares.join(", ")
+                    )),
                 }
             }
         }

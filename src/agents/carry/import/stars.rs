@@ -266,7 +266,8 @@ pub(super) fn quoted(text: &str, first: bool) -> String {
     let plain = |c: char| {
         c.is_alphanumeric() || "_@%+:,./-^".contains(c) || c == '=' || (c == '~' && !first)
     };
-    if !text.is_empty() && text.chars().all(plain) {
+    // At the beginning it would name a group.
+    if !text.is_empty() && text.chars().all(plain) && !(first && text.starts_with('@')) {
         return text.to_owned();
     }
     if !text.contains('\'') {
