@@ -85,7 +85,17 @@ fn read(given: &Given<'_>) -> Result<Asked, String> {
         ("PermissionRequest", _) | (_, Some("default")) => Prompts::Yes,
         _ => Prompts::No,
     };
-    Ok(Asked { prompts, ..asked })
+    // An allow would spare the question that Codex asks then.
+    let input = given.map.get("tool_input");
+    let of = |key: &str| input.and_then(|input| input.get(key));
+    let wider = of("sandbox_permissions").is_some_and(|own| *own != "use_default")
+        || of("with_escalated_permissions").is_some_and(|own| *own != false);
+    let doubt = "it is to run outside of Codex's sandbox".to_owned();
+    Ok(Asked {
+        prompts,
+        doubt: wider.then_some(doubt),
+        ..asked
+    })
 }
 
 fn write(event: &'static str, answer: &Answer) -> Reply {

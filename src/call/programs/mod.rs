@@ -572,7 +572,17 @@ pub fn dangerous_variable(name: &str) -> bool {
 pub fn dangerous_setting(name: &str, value: Option<&str>) -> bool {
     let harmless = |word: &str| listed(&HARMLESS_VALUES, &format!("{name}={word}"));
     let value = value.filter(|value| !value.trim().is_empty());
-    dangerous_variable(name) && !value.is_some_and(|value| value.split_whitespace().all(harmless))
+    match dangerous_variable(name) {
+        true => !value.is_some_and(|value| value.split_whitespace().all(harmless)),
+        false => value.is_some_and(speaks_shell) && !listed(&HARMLESS_VARIABLES, name),
+    }
+}
+
+/// Whether a value holds what a shell reads as more than words: some programs paste variables into command lines.
+fn speaks_shell(value: &str) -> bool {
+    let joins = |c: char| matches!(c, ';' | '|' | '`' | '\n');
+    // `&` joins the parameters of a URL too.
+    value.contains(joins) || value.contains("$(") || value.contains('&') && !value.contains("://")
 }
 
 /// Whether the name of this variable says that programs write to the file in it.

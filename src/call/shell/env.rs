@@ -256,7 +256,8 @@ impl Env {
             Value::Known(word) => word.text(),
             _ => None,
         };
-        if programs::dangerous_setting(name, known) {
+        // What is not handed on reaches no program.
+        if programs::dangerous_variable(name) && programs::dangerous_setting(name, known) {
             self.change(name);
             if programs::runs_its_value(name) && *value != Value::Unset && self.prompts.len() < 16 {
                 self.prompts.push((name.to_owned(), value.clone()));

@@ -481,10 +481,51 @@ impl Walker<'_> {
                 format!("`{name}` runs a file that cannot be computed"),
                 span,
             );
+        } else if own && self.activates(script, env) {
+            // It runs no more than a test does, and leads to the programs beside it.
+            let set = [
+                "PATH",
+                "PS1",
+                "PYTHONHOME",
+                "VIRTUAL_ENV",
+                "VIRTUAL_ENV_PROMPT",
+            ];
+            env.unsettle(set.map(str::to_owned).to_vec(), false);
+            return;
         } else if own {
             self.opaque(format!("`{name}` runs a file in this shell"), span);
         }
         env.lost |= own;
+    }
+
+    /// Whether a script is that of a virtual environment of Python, which lies there and is not touched by the line.
+    fn activates(&self, script: &Word, env: &Env) -> bool {
+        let untouched = |folder: &str| {
+            self.placed.unnamed.is_empty()
+                && !self.out.iter().any(|access| match &access.kind {
+                    Kind::Path(path) if path.mode == Mode::Write => {
+                        path.path.text().is_none_or(|text| {
+                            let at = path.cwd.as_deref().unwrap_or("/");
+                            let full = super::env::normal(at, text);
+                            full.starts_with(folder) || folder.starts_with(&full)
+                        })
+                    }
+                    _ => false,
+                })
+        };
+        let activates = |full: &String| {
+            let folder = full.strip_suffix("/bin/activate");
+            folder.is_some_and(|folder| {
+                self.is_there(&format!("{folder}/pyvenv.cfg"))
+                    && self.is_there(full)
+                    && untouched(folder)
+            })
+        };
+        let full = script
+            .text()
+            .map(|text| Self::full(text, env))
+            .unwrap_or_default();
+        !full.is_empty() && full.iter().all(activates)
     }
 
     /// A file that an interpreter runs is judged as a program too.

@@ -459,6 +459,10 @@ impl Walker<'_> {
                     from.extend(own.iter().filter_map(beside));
                 }
                 self.placed.links |= link;
+                // Where a part of a repository goes, the rest may come.
+                if below && from.iter().any(|folder| self.is_headed(folder)) {
+                    self.headed.get_or_insert(self.out.len());
+                }
                 for own in own {
                     let known = self.placed.names.entry(own.clone()).or_default();
                     for path in &from {

@@ -262,6 +262,24 @@ impl Walker<'_> {
     }
 }
 
+impl Walker<'_> {
+    /// Whether writing a path may complete a repository that lies there in part.
+    pub(super) fn completes(&self, access: &PathAccess) -> bool {
+        let text = access.path.text().unwrap_or_default().trim_end_matches('/');
+        let folder = || path::join(access.cwd.as_deref().unwrap_or("/"), text);
+        let beside = |full: String| {
+            full.rsplit_once('/')
+                .is_some_and(|(at, _)| self.is_headed(at))
+        };
+        matches!(path::last(text), "objects" | "refs") && beside(path::normal(&folder()))
+    }
+
+    /// Whether a folder has a file as a repository has one.
+    pub(super) fn is_headed(&self, folder: &str) -> bool {
+        self.is_there(&path::join(folder, "HEAD"))
+    }
+}
+
 /// The folders that git works in: its own `-C` leads elsewhere. None where one cannot be computed, or has a longer name
 /// than a call to the system can hold.
 fn git_folders(env: &Env, options: &[Opt]) -> Option<Vec<String>> {

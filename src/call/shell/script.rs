@@ -228,7 +228,8 @@ impl<'s> Walker<'s> {
 
     pub fn push(&mut self, kind: Kind, span: Span) -> usize {
         if let Kind::Path(path) = &kind {
-            if path.mode == Mode::Write && super::repository::breaks(path) {
+            if path.mode == Mode::Write && (super::repository::breaks(path) || self.completes(path))
+            {
                 self.headed.get_or_insert(self.out.len());
             }
         }

@@ -145,10 +145,11 @@ impl Judge<'_> {
 /// The paths in the value of a variable that a program is started with. What lies elsewhere surely is one where the
 /// name says so (`LLVM_PROFILE_FILE`): `BASE_PATH=/api` is none.
 pub(in crate::call::shell) fn files_of(name: &str, value: &Word) -> Vec<(Word, bool)> {
-    if value.text().is_none_or(|text| text.contains("://")) || programs::dangerous_variable(name) {
+    let file = programs::file_variable(name);
+    let judged = programs::dangerous_variable(name) && !file;
+    if value.text().is_none_or(|text| text.contains("://")) || judged {
         return Vec::new();
     }
-    let file = programs::file_variable(name);
     let path = |part: &Word| {
         let text = part.prefix();
         file || text.contains('/') || text.starts_with('.')
