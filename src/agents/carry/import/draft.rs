@@ -66,6 +66,16 @@ impl Entry {
         self
     }
 
+    /// Whether it says the same, wherever it comes from.
+    fn is(&self, other: &Self) -> bool {
+        let from = other.from.clone();
+        *other
+            == Self {
+                from,
+                ..self.clone()
+            }
+    }
+
     /// Whether a call may be one of both: no only where that is sure.
     pub(super) fn reaches(&self, other: &Self) -> bool {
         let tools = |own: &Self| match &own.what {
@@ -238,13 +248,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Adds an entry and says its address. One that is there already is not added again.
     pub(super) fn add(&mut self, entry: Entry) -> String {
-        let same = |own: &Entry| {
-            let from = entry.from.clone();
-            Entry {
-                from,
-                ..own.clone()
-            } == entry
-        };
+        let same = |own: &Entry| own.what == entry.what && own.is(&entry);
         let at = self.entries.iter().position(same).unwrap_or_else(|| {
             self.entries.push(entry);
             self.entries.len() - 1

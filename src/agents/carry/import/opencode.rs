@@ -129,13 +129,18 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
 /// In the order in which the first that matches decides: the last first. Permissions are asked apart, so what is said of
 /// paths and hosts must not stand behind what is said of a tool; but never before what the file says later of the same.
 fn ordered<'n, 't>(natives: &'n [Native<'t>]) -> Vec<(usize, &'n Native<'t>)> {
+    let about: Vec<Vec<String>> = natives.iter().map(|own| tools(own.key)).collect();
+    let about = |at: usize| about.get(at).map(Vec::as_slice).unwrap_or_default();
     let mut order: Vec<(u8, usize, &Native<'_>)> = Vec::with_capacity(natives.len());
     for (at, own) in natives.iter().enumerate().rev() {
         // A part of `edit` that opencode never asks for is meant all the same.
         let part = own.verdict != Verdict::Allow && PARTS.contains(&own.key);
+        let meets = |later: &Native<'_>, behind: usize| {
+            own.meets(later) || about(at).iter().any(|tool| about(behind).contains(tool))
+        };
         let later = order
             .iter()
-            .filter(|(_, _, later)| later.meets(own) && !part);
+            .filter(|(_, behind, later)| !part && meets(later, *behind));
         let least = later.map(|(rank, ..)| *rank).max();
         order.push((own.rank().max(least.unwrap_or_default()), at, own));
     }
@@ -219,8 +224,9 @@ fn mixed<'n, 't>(natives: &'n [Native<'t>], own: &Native<'_>) -> Option<&'n Nati
 
 /// Whether a key names a tool of opencode.
 fn fits(key: &str, native: &str) -> bool {
-    let globs = Glob::parse(key).unwrap_or_default();
-    key == native || globs.iter().any(|glob| glob.matches_text(native, false))
+    let globs = || Glob::parse(key).unwrap_or_default();
+    key == native
+        || key.contains(['*', '?']) && globs().iter().any(|glob| glob.matches_text(native, false))
 }
 
 /// The tables by name under a key.
@@ -380,18 +386,13 @@ impl Native<'_> {
         }
     }
 
-    /// Whether a call may be one of both, so that the later one of them decides.
+    /// Whether a call may be one of both by the keys, so that the later one of them decides.
     fn meets(&self, other: &Self) -> bool {
         let star = |key: &str| key.contains(['*', '?']);
-        match (star(self.key), star(other.key)) {
-            (true, true) => true,
-            (true, false) if fits(self.key, other.key) => true,
-            (false, true) if fits(other.key, self.key) => true,
-            _ => {
-                let others = tools(other.key);
-                tools(self.key).iter().any(|tool| others.contains(tool))
-            }
-        }
+        let (own, other) = (self.key, other.key);
+        own == other
+            || star(own) && (star(other) || fits(own, other))
+            || star(other) && fits(other, own)
     }
 
     /// It is asked besides what the tool itself asks.
