@@ -501,7 +501,8 @@ impl Walker<'_> {
     /// Whether a script is that of a virtual environment of Python, which lies there and is not touched by the line.
     fn activates(&self, script: &Word, env: &Env) -> bool {
         let untouched = |folder: &str| {
-            self.placed.unnamed.is_empty()
+            !self.placed.swapped
+                && self.placed.unnamed.is_empty()
                 && !self.out.iter().any(|access| match &access.kind {
                     Kind::Path(path) if path.mode == Mode::Write => {
                         path.path.text().is_none_or(|text| {
