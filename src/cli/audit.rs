@@ -55,6 +55,9 @@ impl Audit {
     }
 }
 
+/// How each line of a log begins.
+const LINE: &str = "{\"version\":";
+
 /// How long to wait for another acl that writes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -192,6 +195,11 @@ impl Log {
         if fs::metadata(&self.path).is_ok_and(|found| !found.is_file()) {
             return Err(std::io::Error::other("it is no regular file"));
         }
+        if !is_log(&self.path)? {
+            return Err(std::io::Error::other(
+                "it is a file of another kind, and stays as it is",
+            ));
+        }
         let written = locked(&lock_of(&self.path), PATIENCE, || {
             self.rotate(line.len() as u64)?;
             add(&self.path, line)
@@ -223,6 +231,17 @@ impl Log {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a file may be written to and moved away: none, an empty one, or one that begins as a log does.
+fn is_log(path: &Path) -> std::io::Result<bool> {
+    let mut start = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(LINE.len() as u64).read_to_end(&mut start)?,
+        Err(why) if why.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(why) => return Err(why),
+    };
+    Ok(start.is_empty() || start == LINE.as_bytes())
 }
 
 /// Adds a line, below what a killed process may have left.

@@ -119,13 +119,17 @@ impl Which {
             return Ok(Vec::new());
         }
         let start = self.start()?;
-        let gone = trust::Trusted::read().unwrap_or_default();
-        let gone = gone.missing(Path::new(&start));
+        let trusted = trust::Trusted::read().unwrap_or_default();
+        let hidden = trusted.hidden(Path::new(&start)).map(|(path, front)| {
+            let (path, front) = (shown(&path), shown(&front));
+            format!("`{front}`, which is not trusted, stands in front of the policy `{path}`, which is: look at it, then `acl trust`, or take it away")
+        });
+        let gone = trusted.missing(Path::new(&start));
         let told = gone.iter().map(|(_, path)| {
             let path = shown(path);
             format!("the policy `{path}` was trusted, and is not in force any more: put it back, or let go of it with `acl untrust`")
         });
-        Ok(told.collect())
+        Ok(told.chain(hidden).collect())
     }
 
     /// The policies, compiled. The process ends after its answer: taking a large policy

@@ -211,6 +211,26 @@ impl Trusted {
     }
 }
 
+impl Trusted {
+    /// A trusted policy further up, and the one in front of it that was never trusted.
+    pub fn hidden(&self, start: &Path) -> Option<(PathBuf, PathBuf)> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let found: Vec<Found> = project(start).collect();
+        let front = found
+            .first()
+            .filter(|_| found.iter().all(|found| !self.0.contains_key(&name(found))))?;
+        let above = front.folder.ancestors().skip(1);
+        let mut files = above.flat_map(|folder| {
+            let names = policies::PROJECT.iter().chain([&policies::LOCAL]);
+            names.map(move |file| (folder, folder.join(file)))
+        });
+        let hidden = files.find(|(folder, path)| self.0.contains_key(&named(folder, path)));
+        hidden.map(|(_, path)| (path, front.path.clone()))
+    }
+}
+
 /// The name of a policy in the store.
 fn name(found: &Found) -> String {
     named(&found.folder, &found.path)

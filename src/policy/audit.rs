@@ -35,6 +35,26 @@ pub fn mask(text: &str) -> Result<(), (String, Option<String>)> {
     }
 }
 
+/// Looks at the name of a log.
+///
+/// # Errors
+/// A sentence, where it leads elsewhere or is a file that acl keeps for something else.
+pub fn file(text: &str) -> Result<(), String> {
+    const KEPT: &[&str] = &["trust.json", "grants.json", "lock", "gateway.db", "read"];
+    let mut names = text.split('/');
+    match text {
+        "" => Err("a log has a name".into()),
+        _ if names.clone().any(|name| name == "..") => {
+            Err(format!("`{text}` leads out of its folder"))
+        }
+        _ if text.ends_with('/') => Err(format!("`{text}` is a folder")),
+        _ if names.next().is_some_and(|name| KEPT.contains(&name)) => {
+            Err(format!("acl keeps something else in `{text}`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// `500K`, `10M`, `1G`, or bytes.
 ///
 /// # Errors

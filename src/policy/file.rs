@@ -590,6 +590,14 @@ impl<'a> Reader<'a> {
             Value::Integer(count) => u32::try_from(count).ok(),
             _ => None,
         });
+        if let Some(node) = own.get("file") {
+            if let Err(why) = audit::file(text(node).unwrap_or_default()) {
+                self.error("invalid-pattern", why, node.span).help = Some(
+                    "name a file of its own: `audit.jsonl`, `/var/log/acl.jsonl`, `~/acl.jsonl`"
+                        .into(),
+                );
+            }
+        }
         let mask = self.texts(own.get("mask"));
         let masked = |text: &str| audit::mask(text).map(|()| vec![text.to_owned()]);
         Some(Placed {

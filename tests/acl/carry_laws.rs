@@ -72,6 +72,9 @@ fn fits(pattern: &str, text: &str) -> bool {
     ends || inner(pattern.as_bytes(), text.as_bytes())
 }
 
+/// What lies outside is asked besides, as a permission of its own.
+const OUTSIDE: &str = "external_directory";
+
 const OPENCODE: &[&str] = &["allow", "ask", "deny"];
 
 fn verdict(name: &str) -> Verdict {
@@ -90,7 +93,7 @@ fn opencode_calls() -> Vec<Native> {
         "rm -rf x",
         "ls",
     ];
-    let paths = ["src/a.ts", ".env", "docs/x/b.md"];
+    let paths = ["src/a.ts", ".env", "docs/x/b.md", "/srv/x"];
     let commands = commands.map(|own| ("bash", json!({"command": own}), own));
     let reads = paths.map(|own| ("read", json!({"filePath": own}), own));
     let edits = paths.map(|own| ("edit", json!({"filePath": own}), own));
@@ -162,6 +165,8 @@ fn opencode_entry() -> impl Strategy<Value = Permission> {
         "s_get",
         "*_del",
         "s_x_*",
+        OUTSIDE,
+        OUTSIDE,
     ];
     let patterns = |key: &str| -> &'static [&'static str] {
         match key {
@@ -185,9 +190,11 @@ fn opencode_entry() -> impl Strategy<Value = Permission> {
                 ".env",
                 "docs/**/b.md",
                 "@x/*",
+                "/srv/*",
             ],
             "webfetch" => &["*", "https://a.example/*", "https://*"],
             "task" | "skill" => &["*", "plan", "p*"],
+            OUTSIDE => &["*", "/srv/*", "/opt/*"],
             _ => &["*", "x"],
         }
     };
@@ -227,9 +234,19 @@ fn opencode_text(scope: &[Permission]) -> String {
     format!("{{{}\n  }}", entries.join(","))
 }
 
-/// What the last rule that matches says.
+/// What opencode does, where some rule speaks of it.
 fn opencode_says(scopes: &[&[Permission]], (tool, _, text): &Native) -> Option<Verdict> {
     let key = if *tool == "write" { "edit" } else { tool };
+    let own = last(scopes, key, text);
+    if !text.starts_with("/srv/") {
+        return own;
+    }
+    let outside = last(scopes, OUTSIDE, "/srv/*").unwrap_or(Verdict::Ask);
+    own.map(|own| own.max(outside))
+}
+
+/// What the last rule that matches says.
+fn last(scopes: &[&[Permission]], key: &str, text: &str) -> Option<Verdict> {
     let entries = scopes
         .iter()
         .flat_map(|scope| scope.iter())

@@ -269,6 +269,58 @@ fn one_that_changed_since_it_was_trusted_is_told() {
     }
 }
 
+/// A policy that came with a folder takes none away that a person trusts.
+#[test]
+fn one_that_stands_in_front_of_a_trusted_one_is_told() {
+    let own = "version = 1\n[commands]\ndeny = [\"deploy\"]\n";
+    let files = [("acl.toml", own), ("vendor/lib/acl.toml", LOOSE)];
+    let top = scratch("front", &files);
+    acl(&top, "project", "trust", "");
+    let lib = "project/vendor/lib";
+    let told = hook(&top, lib);
+    says(&told, ASKS);
+    let told = acl(&top, lib, "where", "");
+    says(&told, "stands in front of the policy");
+    acl(&top, lib, "trust", "");
+    says(&hook(&top, lib), ALLOWS);
+    assert!(!acl(&top, lib, "where", "").contains("stands in front"));
+    // The other stays trusted.
+    says(&acl(&top, "project", "where", ""), "trusted as it stands");
+}
+
+/// A log is written to logs.
+#[test]
+fn no_other_file_is_taken_for_a_log() {
+    let top = scratch("no-log", &[("acl.toml", LOOSE), ("notes.txt", "# notes\n")]);
+    acl(&top, "project", "trust", "");
+    let call = r#"{"id":"1","tool":"bash","args":{"command":"ls"}}"#;
+    let told = acl(
+        &top,
+        "project",
+        "decide --audit notes.txt --audit-size 1 --audit-keep 0",
+        call,
+    );
+    says(&told, "it is a file of another kind");
+    says(&told, r#""action":"allow""#);
+    assert_eq!(
+        fs::read_to_string(top.join("project/notes.txt")).unwrap(),
+        "# notes\n"
+    );
+    for (name, why) in [
+        ("trust.json", "acl keeps something else"),
+        ("read/x", "acl keeps something else"),
+        ("../x", "leads out"),
+        ("logs/", "is a folder"),
+    ] {
+        put(
+            &top,
+            "acl.toml",
+            &format!("{LOOSE}[audit]\nfile = \"{name}\"\n"),
+        );
+        says(&acl(&top, "project", "check acl.toml", ""), why);
+    }
+}
+
 /// A held lock is told, and not waited for without end.
 #[cfg(unix)]
 #[test]

@@ -259,6 +259,44 @@ impl<'t> Rule<'t> {
     }
 
     fn made(&self) -> Made {
+        let empty = |key: &&str| {
+            self.table
+                .get(key)
+                .is_some_and(|node| node.value.as_list().is_some_and(<[_]>::is_empty))
+        };
+        if let Some(key) = ["toolName", "commandPrefix", "mcpName", "modes"]
+            .iter()
+            .find(|key| empty(key))
+        {
+            return Made::dead(format!("`{key}` lists nothing, so nothing matches"), None);
+        }
+        let listed = self
+            .table
+            .get("commandPrefix")
+            .is_some_and(|node| node.value.as_list().is_some());
+        if listed && self.prefixes.iter().any(|prefix| prefix.trim().is_empty()) {
+            let why =
+                "an empty `commandPrefix` in a list stands for commands that begin with a blank";
+            return match self.verdict {
+                Verdict::Allow => Made::not(format!("{why}: it is left to what comes after it")),
+                _ => made::tool(self.verdict, &["bash"], true).but(format!(
+                    "{why}: every command line is {}",
+                    made::done(self.verdict)
+                )),
+            };
+        }
+        match self.tools.iter().find(|tool| !is_known_star(tool)) {
+            Some(tool) => Made::dead(
+                format!(
+                    "Gemini CLI knows `*`, `mcp_*` and `mcp_SERVER_*`: `{tool}` is taken as it stands, and no tool has that name"
+                ),
+                Some(self.meant()),
+            ),
+            None => self.meant(),
+        }
+    }
+
+    fn meant(&self) -> Made {
         let mut unseen = Vec::new();
         for (key, what) in [
             ("modes", "acl has no such modes"),
@@ -362,7 +400,13 @@ impl<'t> Rule<'t> {
         }
         for name in self.tools.iter().filter(|_| server.is_none()) {
             let Some(tool) = TOOLS.iter().find(|tool| tool.native == *name) else {
-                names.extend(made::names(TOOLS, name, "mcp_", self.verdict));
+                let server = name
+                    .strip_prefix("mcp_")
+                    .and_then(|rest| rest.strip_suffix("_*"));
+                match server.filter(|_| self.verdict == Verdict::Allow) {
+                    Some(server) => names.push(format!("mcp__{server}__*")),
+                    None => names.extend(made::names(TOOLS, name, "mcp_", self.verdict)),
+                }
                 continue;
             };
             let own: Vec<&str> = TOOLS
@@ -402,6 +446,16 @@ impl<'t> Rule<'t> {
         };
         says.into_iter().fold(made, Made::but)
     }
+}
+
+/// Whether a tool's name has no star, or one that Gemini CLI knows.
+fn is_known_star(name: &str) -> bool {
+    let server = name
+        .strip_prefix("mcp_")
+        .and_then(|rest| rest.strip_suffix("_*"));
+    !name.contains('*')
+        || ["*", "mcp_*"].contains(&name)
+        || server.is_some_and(|server| !server.contains('*'))
 }
 
 /// Whether two values say the same, wherever they stand.

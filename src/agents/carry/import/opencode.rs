@@ -91,9 +91,10 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
             )),
             _ => own.made(&mut draft),
         };
-        // An allow of `read` must not reach what it does not there.
-        let reads = own.verdict == Verdict::Allow && fits(own.key, "read") && !fits(own.key, LSP);
-        let looks = restricted(natives, own, LSP).filter(|_| reads && !made.entries.is_empty());
+        // What is said of `read` must not stand in front of more that is said of what only looks.
+        let reads = fits(own.key, "read") && !fits(own.key, LSP) && !made.entries.is_empty();
+        let looks =
+            restricted(natives, own, LSP).filter(|looks| reads && looks.verdict > own.verdict);
         let looks = looks.map(|looks| Made {
             beside: true,
             ..Made::full([looking(looks.verdict)])
@@ -377,10 +378,12 @@ impl Native<'_> {
     fn rank(&self) -> u8 {
         match self.key {
             "*" => 3,
+            // Asked besides what a tool asks.
+            "external_directory" => 0,
             // Part of what `edit` is here, and of what `read` is.
             key if PARTS.contains(&key) => 0,
             key if fits(key, LSP) && !fits(key, "read") => 0,
-            "external_directory" | "webfetch" | "read" | "edit" | "glob" | "grep" | "list" => 1,
+            "webfetch" | "read" | "edit" | "glob" | "grep" | "list" => 1,
             key if key.contains('*') => 1,
             _ => 2,
         }
@@ -389,6 +392,9 @@ impl Native<'_> {
     /// Whether a call may be one of both by the keys, so that the later one of them decides.
     fn meets(&self, other: &Self) -> bool {
         let star = |key: &str| key.contains(['*', '?']);
+        if self.special() != other.special() {
+            return false;
+        }
         let (own, other) = (self.key, other.key);
         own == other
             || star(own) && (star(other) || fits(own, other))
@@ -406,15 +412,27 @@ impl Native<'_> {
         match self.key {
             "doom_loop" => Made::not("acl judges one call at a time, and sees no loop"),
             "external_directory" if all && self.agent.is_none() => {
-                draft.outside = Some(verdict);
+                // Of the two, that of an agent holds for all.
+                draft.outside = Some(draft.outside.map_or(verdict, |own| own.max(verdict)));
                 Made::full([]).said("`workspace.outside`")
             }
+            // What no anchor begins may be anywhere outside.
+            "external_directory" if !pattern.starts_with(['/', '~', '$']) => match verdict {
+                Verdict::Allow => Made::not(
+                    "`workspace.outside` holds for every agent and every folder: what lies outside asks",
+                ),
+                _ => {
+                    let own = draft.outside.unwrap_or(Verdict::Ask);
+                    draft.outside = Some(own.max(verdict));
+                    Made::full([]).but("`workspace.outside` holds for every agent and every folder")
+                }
+            },
             "external_directory" => self.outside(),
             "*" if all => made::tool(verdict, &["*"], true),
             "bash" if all => made::tool(verdict, &["bash"], true),
             "bash" => made::commands(verdict, pattern, true, true),
             "read" | "edit" | "write" | "glob" | "grep" | "list" | "patch" | "multiedit" => {
-                self.path()
+                self.path(draft.outside == Some(Verdict::Allow))
             }
             "webfetch" if all => made::tool(verdict, &["fetch"], true),
             "webfetch" => match pattern
@@ -495,7 +513,7 @@ impl Native<'_> {
     }
 
     /// Tools that read or write files.
-    fn path(&self) -> Made {
+    fn path(&self, outside_passes: bool) -> Made {
         let (tools, writes): (&[&str], bool) = match self.key {
             "read" => (&["read"], false),
             "grep" => (&["search"], false),
@@ -527,6 +545,15 @@ impl Native<'_> {
                     made::done(self.verdict)
                 )),
             },
+            pattern
+                if self.verdict == Verdict::Allow
+                    && !outside_passes
+                    && pattern.starts_with(['/', '~', '$']) =>
+            {
+                Made::not(
+                    "opencode asks besides about what lies outside of the project: it is left to what comes after it",
+                )
+            }
             pattern => match stars::paths(pattern, self.verdict == Verdict::Allow) {
                 Some(paths) if writes => {
                     made::paths(self.verdict, What::Writes(paths), tools, true)
