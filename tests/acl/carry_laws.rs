@@ -244,7 +244,7 @@ fn opencode_says(scopes: &[&[Permission]], (tool, _, text): &Native) -> Option<V
     });
     rules
         .filter(|(pattern, _)| fits(pattern, text))
-        .last()
+        .next_back()
         .map(|(_, name)| verdict(name))
 }
 

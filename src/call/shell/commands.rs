@@ -356,7 +356,7 @@ impl Walker<'_> {
         let (found, mut outcome) =
             effects::severally(&found, &outcome, stdin).unwrap_or((found, outcome));
         self.dashed(&found, &mut outcome, env);
-        self.modules(&found, &mut outcome, env);
+        self.modules(&mut outcome, env);
         outcome.starts.extend(more_starts(&found));
         self.reveal(&mut outcome);
         self.keeps(&found, &outcome, function.is_some(), input, level);
@@ -537,7 +537,7 @@ impl Walker<'_> {
     }
 
     /// Names of Python's modules that are no test's of the project: what they lead to is called, whatever it is.
-    fn modules(&self, found: &[Word], outcome: &mut Outcome, env: &Env) {
+    fn modules(&self, outcome: &mut Outcome, env: &Env) {
         let own = |text: &str| {
             let name = text.split('.').next().unwrap_or_default();
             // Python has a `test` of its own.
@@ -553,9 +553,9 @@ impl Walker<'_> {
                 names.contains(&file)
             })
         };
-        for at in &outcome.modules {
-            let text = found.get(*at).and_then(Word::text).unwrap_or_default();
-            if !own(text) {
+        for (at, text) in &outcome.modules {
+            // One that is only imported is not called.
+            if text.contains('.') && !own(text) {
                 outcome.escalations.push(Escalation {
                     option: None,
                     what: format!(

@@ -60,7 +60,7 @@ pub(super) struct Judge<'w> {
     /// It runs code of the project, or loads some by options that nobody listed.
     pub loads: bool,
     /// Words that name what is imported and called.
-    pub modules: Vec<usize>,
+    pub modules: Vec<(usize, String)>,
     /// It puts other files in the place of those that git tracks.
     pub swaps: bool,
 }

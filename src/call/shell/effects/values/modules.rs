@@ -4,6 +4,7 @@
 //! which is called, and finds the other words of the line where a program has its own.
 
 use super::Judge;
+use super::paths::outside;
 use crate::call::programs::{Kind, Slot};
 use crate::call::word::{Piece, Word};
 
@@ -11,13 +12,20 @@ impl Judge<'_> {
     pub(super) fn tests(&mut self, word: &Word, at: usize) {
         let text = |piece: &Piece| matches!(piece, Piece::Text(text) if text.chars().all(plain));
         let known = |piece: &Piece| text(piece) || matches!(piece, Piece::Star | Piece::Below(_));
-        let file = matches!(word.pieces.last(), Some(Piece::Text(text)) if text.ends_with(".py"));
-        if file && word.pieces.iter().all(known) {
-            return self.value(Slot::of(Kind::Maybe), word, at, at, true);
+        let file = |piece: &Piece| matches!(piece, Piece::Text(text) if text.ends_with(".py"));
+        let path = matches!(word.text(), Some("." | ".."))
+            || word.prefix().contains('/')
+            || word.pieces.last().is_some_and(file);
+        if path && word.pieces.iter().all(known) {
+            let kind = match outside(word) {
+                true => Kind::Read,
+                false => Kind::Maybe,
+            };
+            return self.value(Slot::of(kind), word, at, at, true);
         }
-        match word.text().is_some_and(is_test) {
-            true => self.modules.push(at),
-            false => {
+        match word.text().filter(|text| is_test(text)) {
+            Some(name) => self.modules.push((at, name.to_owned())),
+            None => {
                 let what = format!("imports and calls what `{}` says", word.shown());
                 self.escalate(&what, at);
             }
