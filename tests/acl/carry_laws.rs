@@ -234,7 +234,7 @@ fn opencode_says(scopes: &[&[Permission]], (tool, _, text): &Native) -> Option<V
         .iter()
         .flat_map(|scope| scope.iter())
         .filter(|(own, ..)| fits(own, key));
-    let rules = entries.flat_map(|(_, patterns, verdicts)| {
+    let mut rules = entries.flat_map(|(_, patterns, verdicts)| {
         let patterns = if patterns.is_empty() {
             &["*"][..]
         } else {
@@ -243,8 +243,7 @@ fn opencode_says(scopes: &[&[Permission]], (tool, _, text): &Native) -> Option<V
         patterns.iter().zip(verdicts)
     });
     rules
-        .filter(|(pattern, _)| fits(pattern, text))
-        .next_back()
+        .rfind(|(pattern, _)| fits(pattern, text))
         .map(|(_, name)| verdict(name))
 }
 
