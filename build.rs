@@ -222,6 +222,8 @@ impl Tables {
             ("shortened", false),
             ("packages", false),
             ("compares", false),
+            ("nopt", false),
+            ("plants", false),
             ("glued", false),
             ("cross", false),
             ("chained", false),
@@ -600,9 +602,10 @@ impl Pools {
                         .ok_or(format!("`{token}` is no `value:NAME:KIND`"))?;
                     sets.push(format!("Set::Value({}, {})", self.text(name), slot(kind)?));
                 }
-                "nofirst" | "nolast" | "below" | "hidden" | "ignored" | "follows" | "renamed"
-                | "implied" | "into" | "stop" | "end" | "script" | "stdin" | "opens" | "waits"
-                | "given" | "unsaved" | "symlinks" | "hardlinks" | "keeps" | "backups" => {
+                "nofirst" | "nolast" | "below" | "lacking" | "hidden" | "ignored" | "follows"
+                | "renamed" | "implied" | "into" | "stop" | "end" | "script" | "stdin"
+                | "opens" | "waits" | "given" | "unsaved" | "symlinks" | "hardlinks" | "keeps"
+                | "backups" => {
                     let name = match head {
                         "nofirst" => "NoFirst".to_owned(),
                         "nolast" => "NoLast".to_owned(),
@@ -663,7 +666,7 @@ fn array(name: &str, item: &str, items: &[String]) -> String {
     )
 }
 
-const KINDS: [&str; 72] = [
+const KINDS: [&str; 73] = [
     "text",
     "maybe",
     "read",
@@ -715,6 +718,7 @@ const KINDS: [&str; 72] = [
     "variable",
     "key",
     "module",
+    "tests",
     "split",
     "verb",
     "goal",

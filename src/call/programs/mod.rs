@@ -110,6 +110,10 @@ pub struct Entry {
     pub packages: bool,
     /// Of folders it compares the files that two of them hold (`diff a b`).
     pub compares: bool,
+    /// One dash does for two before its options, and they stand behind the words that it starts, too, up to `--` (`npm`).
+    pub nopt: bool,
+    /// Links of names that nobody knows come to lie below what it writes (`python -m venv`).
+    pub plants: bool,
     /// Keys or names whose setting does no harm (`git -c color.ui=…`): a trailing `*` stands for anything.
     pub harmless: List<Text>,
     /// Keys whose value is a command that it runs (`git -c core.pager=…`).
@@ -374,6 +378,8 @@ pub enum Kind {
     Key,
     /// A module to run (`python -m`).
     Module,
+    /// What a runner of tests imports by name, and calls where it is none (`python -m unittest`).
+    Tests,
     /// A command line in one word, options of the same program added (`env -S`).
     Split,
     /// A word that chooses what a runner does: options before it are no words of a pattern (`make -s deploy`).
@@ -463,6 +469,8 @@ pub enum Set {
     Value(Text, Slot),
     /// Paths are read or written with all below them.
     Below,
+    /// What one of two folders lacks is compared with nothing (`diff -N`).
+    Lacking,
     /// Dot files are reached too.
     Hidden,
     /// What `.gitignore` names is reached too.

@@ -217,6 +217,8 @@ static NOWHERE: Entry = Entry {
     shortened: false,
     packages: false,
     compares: false,
+    nopt: false,
+    plants: false,
     glued: false,
     cross: false,
     chained: false,

@@ -356,6 +356,7 @@ impl Walker<'_> {
         let (found, mut outcome) =
             effects::severally(&found, &outcome, stdin).unwrap_or((found, outcome));
         self.dashed(&found, &mut outcome, env);
+        self.modules(&mut outcome, env);
         outcome.starts.extend(more_starts(&found));
         self.reveal(&mut outcome);
         self.keeps(&found, &outcome, function.is_some(), input, level);
@@ -430,6 +431,9 @@ impl Walker<'_> {
             self.compared(&outcome, at, env);
         }
         self.effects(&outcome, at, env);
+        if outcome.plants {
+            self.plants(&outcome, env);
+        }
         self.copies(&outcome, &set, at, env);
         for (file, certain) in given {
             let touches = match certain {
@@ -529,6 +533,38 @@ impl Walker<'_> {
                 instead: None,
                 at: Trigger::Word(*at),
             });
+        }
+    }
+
+    /// Names of Python's modules that are no test's of the project: what they lead to is called, whatever it is.
+    fn modules(&self, outcome: &mut Outcome, env: &Env) {
+        let own = |text: &str| {
+            let name = text.split('.').next().unwrap_or_default();
+            // Python has a `test` of its own.
+            if name.starts_with("test") && name != "test" {
+                return true;
+            }
+            [".py", "/__init__.py"].iter().any(|end| {
+                let start = end.trim_end_matches('y');
+                let start = Piece::Text(format!("{name}{start}").into());
+                let glob = Word::of([start, Piece::Star], Span::default());
+                let file = format!("{name}{end}");
+                let names = (self.scene.glob)(&glob, env.folder()).unwrap_or_default();
+                names.contains(&file)
+            })
+        };
+        for (at, text) in &outcome.modules {
+            // One that is only imported is not called.
+            if text.contains('.') && !own(text) {
+                outcome.escalations.push(Escalation {
+                    option: None,
+                    what: format!(
+                        "imports and calls what `{text}` says, which is no module of this folder"
+                    ),
+                    instead: None,
+                    at: Trigger::Word(*at),
+                });
+            }
         }
     }
 

@@ -50,7 +50,10 @@ impl Walker<'_> {
                 self.path(Mode::Read, word, reach, cover, Touches::Surely, env);
                 continue;
             };
-            for name in names.iter().filter(|name| count.get(*name) > Some(&1)) {
+            for name in names
+                .iter()
+                .filter(|name| outcome.lacking || count.get(*name) > Some(&1))
+            {
                 let file = Word::known(path::join(text, name), word.span);
                 self.path(
                     Mode::Read,

@@ -171,6 +171,12 @@ pub struct Outcome {
     pub lands: bool,
     /// Of folders it compares the files that two of them hold.
     pub compares: bool,
+    /// It compares with nothing what one of them lacks.
+    pub lacking: bool,
+    /// Links of names that nobody knows come to lie below what it writes.
+    pub plants: bool,
+    /// Words that name what is imported and called: a module of the folder it works in, or any function there is.
+    pub modules: Vec<(usize, String)>,
     /// What it makes are links to what it reads.
     pub links: Option<Linked>,
     /// It copies links as links.

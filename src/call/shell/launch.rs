@@ -135,7 +135,14 @@ impl Walker<'_> {
                         self.opaque("where names are put in cannot be computed", word.span);
                     }
                     let mark = mark.and_then(|(_, text)| text).unwrap_or_default();
-                    let filled = !mark.is_empty() && fill(&mut inner, mark, &names);
+                    let mut filled = !mark.is_empty() && fill(&mut inner, mark, &names);
+                    // Parts of a name: `fd x -x cat .{/}`.
+                    if matches!(path::last(&name), "fd" | "fdfind") {
+                        let part = Word::unknown("…", Span::default(), false);
+                        for mark in ["{/}", "{//}", "{.}", "{/.}"] {
+                            filled |= fill(&mut inner, mark, &part);
+                        }
+                    }
                     // `find` puts names in the place of `{}` and nowhere else.
                     if !filled && path::last(&name) != "find" {
                         inner.push(Word {

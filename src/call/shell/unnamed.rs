@@ -4,6 +4,7 @@
 //! Out: writes of the places where it may land; and whether a path leads through one of them. What stands there may be
 //! a link, or a folder with links and settings in it, so that what is touched through it may be anything.
 
+use super::effects::{Outcome, What};
 use super::env::Env;
 use super::placed::Place;
 use super::script::Walker;
@@ -123,6 +124,24 @@ impl Walker<'_> {
         if !target.is_unknown() {
             self.stands(folder.unwrap_or("."), Stand::Below(end_of(target)), env);
         }
+    }
+
+    /// Links come to lie below what a command writes: `python -m venv x` makes `x/bin/python`.
+    pub(super) fn plants(&mut self, outcome: &Outcome, env: &Env) {
+        for effect in &outcome.effects {
+            let written = matches!(
+                effect.what,
+                What::Path {
+                    mode: Mode::Write,
+                    certain: true,
+                    ..
+                }
+            );
+            if let Some(text) = effect.value.text().filter(|_| written) {
+                self.stands(text, Stand::Below(String::new()), env);
+            }
+        }
+        self.placed.unnamed.settle();
     }
 
     fn stands(&mut self, at: &str, stand: Stand, env: &Env) {

@@ -122,6 +122,8 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         }
     }
     judge.hidden = hidden;
+    let runs = does(&reading) == Some(Does::Runs);
+    judge.loads = runs || reading.entries.iter().any(|entry| entry.unlisted);
     let any = |own: fn(&Entry) -> bool| reading.entries.iter().any(|entry| own(entry));
     judge.own = entry.harmless;
     judge.pathspecs = any(|entry| entry.pathspecs);
@@ -141,7 +143,6 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         value_of(&reading, found, entry, &mut judge);
     }
     judge.option = None;
-    let runs = does(&reading) == Some(Does::Runs);
     for (at, value) in &reading.loose {
         let outside = super::values::outside(value);
         // What a runner takes from elsewhere by an option that nobody listed may be code.
@@ -214,6 +215,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         ));
     }
     starting::starts(&reading, entry, words, stdin, &mut judge);
+    // `python -i -m pytest`, `pytest --trace`: it goes on with what is fed to it.
+    if runs && stdin == Stdin::Fed && reading.sets(Set::Opens) && !reading.sets(Set::Stop) {
+        starting::fed(&mut judge);
+    }
     given(&reading, words, &mut judge);
     handed(&reading, &mut judge);
 
@@ -237,8 +242,10 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
         gitignore,
         copies,
         swaps,
+        modules,
         ..
     } = judge;
+    out.modules = modules;
     effects.sort_by_key(|(at, _)| *at);
     starts.sort_by_key(|(at, _)| *at);
     out.effects = effects.into_iter().map(|(_, effect)| effect).collect();
@@ -274,6 +281,8 @@ pub(super) fn known(reading: Reading, words: &[Word], stdin: Stdin) -> Outcome {
     out.hidden = hidden;
     out.lands = any(|entry| entry.lands);
     out.compares = any(|entry| entry.compares);
+    out.lacking = reading.sets(Set::Lacking);
+    out.plants = any(|entry| entry.plants);
     out.links = match () {
         () if reading.sets(Set::Symlinks) => Some(Linked::Symbolic),
         () if reading.sets(Set::Hardlinks) || any(|entry| entry.links) => Some(Linked::Hard),

@@ -460,6 +460,9 @@ impl Reader<'_> {
         };
         self.reading.rest = Some(at);
         self.skip_before(at);
+        if !self.ended && self.levels().any(|entry| entry.nopt) {
+            self.own_behind(at);
+        }
         // Who runs it, or where, stays a word that patterns see: `ssh * uptime`.
         if !entry.transparent {
             for at in self.reading.operands.clone() {
@@ -470,6 +473,46 @@ impl Reader<'_> {
             self.role(at, Role::Rest);
         }
         self.at = self.words.len();
+    }
+
+    /// `npm exec tsc --package=x`: its own options among the words that it starts, up to `--`.
+    fn own_behind(&mut self, from: usize) {
+        self.at = from + 1;
+        while let Some(word) = self.words.get(self.at) {
+            let (at, prefix) = (self.at, word.prefix());
+            self.at += 1;
+            if word.text() == Some("--") {
+                break;
+            }
+            if super::may_be_option(word) {
+                self.reading.doubt.get_or_insert(at);
+            }
+            if !prefix.starts_with('-') {
+                continue;
+            }
+            let letters = prefix.trim_start_matches('-');
+            match self.long_name(prefix) {
+                Some(_) if prefix.starts_with("--") => self.long(word, at),
+                None if prefix.starts_with("--") || !self.all_letters(letters) => {}
+                _ => self.cluster(word, at, 1),
+            }
+        }
+    }
+
+    /// The long option that a word with one dash or two begins with, where the table has one.
+    fn long_name(&self, prefix: &str) -> Option<String> {
+        let name = prefix.trim_start_matches('-').split('=').next()?;
+        let long = format!("--{name}");
+        let own = || name.len() > 1 && !self.shortened(&long).is_empty();
+        (!name.is_empty() && (self.spec(&long).is_some() || own())).then_some(long)
+    }
+
+    /// Whether all letters are options of their own.
+    fn all_letters(&self, letters: &str) -> bool {
+        !letters.is_empty()
+            && letters
+                .chars()
+                .all(|letter| self.spec(&format!("-{letter}")).is_some())
     }
 
     /// Options and their values before this word are no words of the subcommand or the started command.
@@ -661,6 +704,16 @@ impl Reader<'_> {
         let whole = self.spec(prefix).filter(|_| letters.len() > 1);
         if let Some(spec) = whole {
             return self.option(spec, prefix, None, at);
+        }
+        // `npm test -script-shell=x`.
+        if letters.len() > 1
+            && self.levels().any(|entry| entry.nopt)
+            && !self.all_letters(letters)
+            && self.long_name(prefix).is_some()
+        {
+            let dash = std::iter::once(Piece::Text(format!("-{prefix}").into()));
+            let pieces = dash.chain(word.pieces.iter().skip(1).cloned());
+            return self.long(&Word::of(pieces, word.span), at);
         }
         let mut buffer = String::with_capacity(4);
         let mut strange = None;

@@ -44,12 +44,7 @@ pub(super) fn starts(
         opaque(judge, stray);
     }
     if entry.console && stdin == Stdin::Fed && !reading.sets(Set::Stop) {
-        judge.escalations.push(Escalation {
-            option: None,
-            what: "runs code from standard input".to_owned(),
-            instead: None,
-            at: Trigger::Unnamed,
-        });
+        fed(judge);
         judge.starts.push((0, Starts::Console));
     }
     match entry.starts {
@@ -139,6 +134,19 @@ pub(super) fn starts(
             let arguments = code(reading, entry, words, stdin, judge);
             maybe(operands, arguments, words, judge);
         }
+    }
+}
+
+/// What is fed to it is code.
+pub(super) fn fed(judge: &mut Judge) {
+    let new = Escalation {
+        option: None,
+        what: "runs code from standard input".to_owned(),
+        instead: None,
+        at: Trigger::Unnamed,
+    };
+    if !judge.escalations.contains(&new) {
+        judge.escalations.push(new);
     }
 }
 
@@ -276,15 +284,6 @@ fn code(
             .iter()
             .any(|found| found.spec.sets.contains(&Set::End));
     let mut taken = 0;
-    // `python -i -m pytest`: then it goes on with what is fed to it.
-    if skips && stdin == Stdin::Fed && reading.sets(Set::Opens) {
-        judge.escalations.push(Escalation {
-            option: None,
-            what: "runs code from standard input".to_owned(),
-            instead: None,
-            at: Trigger::Unnamed,
-        });
-    }
     if !skips {
         match first {
             // `deno run https://…`: no file of this machine.
@@ -306,21 +305,11 @@ fn code(
                 taken = 1;
             }
             Some(_) => {
-                judge.escalations.push(Escalation {
-                    option: None,
-                    what: "runs code from standard input".to_owned(),
-                    instead: None,
-                    at: Trigger::Unnamed,
-                });
+                fed(judge);
                 taken = 1;
             }
             None if stdin == Stdin::Fed && entry.subs.is_empty() => {
-                judge.escalations.push(Escalation {
-                    option: None,
-                    what: "runs code from standard input".to_owned(),
-                    instead: None,
-                    at: Trigger::Unnamed,
-                });
+                fed(judge);
             }
             None => {}
         }

@@ -6,6 +6,7 @@
 mod code;
 mod consoles;
 mod hosts;
+mod modules;
 mod paths;
 mod sent;
 mod started;
@@ -25,7 +26,7 @@ use crate::call::programs::{Kind, List, Slot, Text};
 use crate::call::shell::numbers::is_number;
 use crate::call::word::{Piece, Word};
 use crate::source::Span;
-use hosts::{colon, fetches, is_url};
+use hosts::{colon, fetches, holds_code, is_url};
 use paths::null;
 
 /// Gathers what a command does.
@@ -56,6 +57,10 @@ pub(super) struct Judge<'w> {
     pub pathspecs: bool,
     /// It leaves out what git ignores.
     pub gitignore: bool,
+    /// It runs code of the project, or loads some by options that nobody listed.
+    pub loads: bool,
+    /// Words that name what is imported and called.
+    pub modules: Vec<(usize, String)>,
     /// It puts other files in the place of those that git tracks.
     pub swaps: bool,
 }
@@ -78,6 +83,8 @@ impl<'w> Judge<'w> {
             copies: Vec::new(),
             pathspecs: false,
             gitignore: false,
+            loads: false,
+            modules: Vec::new(),
             swaps: false,
         }
     }
@@ -182,6 +189,10 @@ impl<'w> Judge<'w> {
         // `helm template -f https://…`, `pip-audit --osv-url https://…`: many that take a file fetch one, too.
         if fetches(slot.kind) && is_url(word.prefix()) {
             self.host(word, at, named);
+        }
+        // `mocha --import data:…`, `bun test npm:x`: no file of this machine.
+        if self.loads && fetches(slot.kind) && holds_code(word.prefix()) {
+            self.escalate("takes code from no file", naming);
         }
         match slot.kind {
             Kind::Text => {
@@ -425,6 +436,7 @@ impl<'w> Judge<'w> {
             Kind::Variable => self.variable(word, naming),
             Kind::Key => self.key(word, naming),
             Kind::Module => self.module(word, at, whole),
+            Kind::Tests => self.tests(word, at),
             // `make -j $(nproc)`: a number chooses nothing.
             Kind::Verb | Kind::Goal if is_number(word) => {}
             Kind::Verb => {

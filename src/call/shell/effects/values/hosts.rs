@@ -226,6 +226,16 @@ pub(super) fn is_url(text: &str) -> bool {
     }
 }
 
+/// Whether a text is an address that holds code, or says where a package of it comes from.
+pub(super) fn holds_code(text: &str) -> bool {
+    // `npm test -- --import=data:…`.
+    let value = text.split_once('=').filter(|_| text.starts_with('-'));
+    let text = value.map_or(text, |(_, value)| value);
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    let known = ["data", "blob", "npm", "jsr"];
+    known.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
 /// The file that a URL names: `file:///a`, `FILE://localhost/%61`, `file:/a`. Braces and brackets stand for several.
 pub(super) fn file_of(word: &Word) -> Option<Word> {
     let prefix = word.prefix();
