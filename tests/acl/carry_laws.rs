@@ -293,6 +293,8 @@ fn gemini_rule() -> impl Strategy<Value = GeminiRule> {
             "invoke_agent",
             "mcp_s_*",
             "mcp_s_del",
+            "mcp_s_d*",
+            "*_file",
             "mcp_*",
         ][..],
     );
@@ -392,7 +394,12 @@ fn gemini_says(rules: &[GeminiRule], (tool, _, command): &Native, mode: &str) ->
             (None, None) => true,
             (None, Some(_)) => server.is_some(),
             (Some(Value::String(name)), Some(_)) => server == Some(name),
-            (Some(Value::String(name)), None) => fits(name, tool),
+            // Only some stars are known.
+            (Some(Value::String(name)), None) => match name.strip_suffix("_*") {
+                _ if name == "*" => true,
+                Some(start) if start.starts_with("mcp") => fits(name, tool),
+                _ => name == tool,
+            },
             (Some(names), _) => names
                 .as_array()
                 .is_some_and(|names| names.iter().any(|name| name == tool)),

@@ -199,6 +199,21 @@ impl<'t> Rule<'t> {
         (self.has("commandPrefix") || self.has("commandRegex")) && !shell
     }
 
+    /// A key that lists nothing: then nothing matches.
+    fn lists_nothing(&self) -> Option<&'static str> {
+        let empty = |key: &&str| {
+            self.table
+                .get(key)
+                .is_some_and(|node| node.value.as_list().is_some_and(<[_]>::is_empty))
+        };
+        ["toolName", "commandPrefix"].into_iter().find(empty)
+    }
+
+    /// A tool's name with a star that Gemini CLI does not know.
+    fn odd_star(&self) -> Option<&'t str> {
+        self.tools.iter().copied().find(|tool| !is_known_star(tool))
+    }
+
     /// Whether this rule, where it stands in front, leaves nothing to the other.
     fn covers(&self, other: &Self) -> bool {
         // What narrows it narrows the other no less.
@@ -219,7 +234,10 @@ impl<'t> Rule<'t> {
             }
         });
         let names = |tool: &&str| self.tools.contains(tool) || self.tools.contains(&"*");
-        no_narrower
+        let counts =
+            self.lists_nothing().is_none() && self.odd_star().is_none() && !self.needs_shell();
+        counts
+            && no_narrower
             && self.has("mcpName") == other.is_of_servers()
             && (self.tools.is_empty() || !other.tools.is_empty() && other.tools.iter().all(names))
     }
@@ -259,15 +277,7 @@ impl<'t> Rule<'t> {
     }
 
     fn made(&self) -> Made {
-        let empty = |key: &&str| {
-            self.table
-                .get(key)
-                .is_some_and(|node| node.value.as_list().is_some_and(<[_]>::is_empty))
-        };
-        if let Some(key) = ["toolName", "commandPrefix", "mcpName", "modes"]
-            .iter()
-            .find(|key| empty(key))
-        {
+        if let Some(key) = self.lists_nothing() {
             return Made::dead(format!("`{key}` lists nothing, so nothing matches"), None);
         }
         let listed = self
@@ -285,7 +295,7 @@ impl<'t> Rule<'t> {
                 )),
             };
         }
-        match self.tools.iter().find(|tool| !is_known_star(tool)) {
+        match self.odd_star() {
             Some(tool) => Made::dead(
                 format!(
                     "Gemini CLI knows `*`, `mcp_*` and `mcp_SERVER_*`: `{tool}` is taken as it stands, and no tool has that name"
