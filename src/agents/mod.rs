@@ -200,6 +200,11 @@ impl Agent {
             }
         }
         let mut answer = Answer::of(matcher, decision, &asked.tool);
+        let changed = decided.iter().find_map(|(matcher, _)| changed(matcher));
+        if let (Verdict::Allow, Some(why)) = (answer.verdict, changed) {
+            // What it denied when it was trusted may be what was changed.
+            answer = Answer::asks(&asked.tool, &why);
+        }
         if let (Verdict::Allow, Some(doubt)) = (answer.verdict, &asked.doubt) {
             answer = Answer::asks(&asked.tool, doubt);
         }
@@ -212,14 +217,7 @@ impl Answer {
     fn of(matcher: &Matcher, decision: &Decision, tool: &str) -> Self {
         let by = decided_by(decision);
         let first = decision.reasons.first().map(|reason| &reason.text);
-        let mut layers = matcher.policy.layers.iter();
-        let changed = layers
-            .find(|layer| layer.changed)
-            .and_then(|layer| layer.files.first());
-        let changed = changed.map_or_else(String::new, |file| {
-            let name = &file.source.name;
-            format!("; {name} changed since it was trusted, and allows nothing until `acl trust`")
-        });
+        let changed = changed(matcher).map_or_else(String::new, |why| format!("; {why}"));
         let user = match (decision.action, first) {
             (Verdict::Allow, _) => format!("acl allows this call{by}"),
             (Verdict::Ask, Some(why)) => format!("acl asks{by}: {why}{changed}"),
@@ -322,6 +320,16 @@ impl Reply {
     fn blocks(&self) -> bool {
         self.exit == 2 && !self.err.trim().is_empty()
     }
+}
+
+/// That a policy says something else than when it was trusted.
+fn changed(matcher: &Matcher) -> Option<String> {
+    let mut layers = matcher.policy.layers.iter();
+    let file = layers.find(|layer| layer.changed)?.files.first()?;
+    let name = &file.source.name;
+    Some(format!(
+        "{name} changed since it was trusted, and allows nothing until `acl trust`"
+    ))
 }
 
 /// Who decided, and where that stands: ` (rule `git-publish`, acl.toml:12)`.

@@ -182,6 +182,13 @@ pub fn load_with(roots: Vec<Root>, reading: &Reading<'_>) -> Result<Policy, Vec<
                     "`{name}`: a policy without a folder can only extend presets (`acl:NAME`)"
                 ));
             }
+            // What else lies there is shown in no finding.
+            let ends = |ending: &&str| name.ends_with(ending);
+            if ![".toml", ".yaml", ".yml", ".json"].iter().any(ends) {
+                return Err(format!(
+                    "`{name}`: the name of a policy ends in `.toml` or `.yaml`"
+                ));
+            }
             let path = normal(&folder.join(name));
             // No file goes by the name of a shipped policy.
             match path.to_string_lossy().starts_with("acl:") {

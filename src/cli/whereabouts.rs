@@ -144,6 +144,9 @@ fn around(project: &Path) -> String {
         };
         let (title, path) = (hook.agent.terms().title, policies::shown(&hook.path));
         let _ = writeln!(out, "hook of {title}: {path} runs `{}`{gone}", hook.command);
+        if let Some(policy) = hook.policy() {
+            let _ = writeln!(out, "  it judges by `{policy}`, as if you had written that");
+        }
         for doubt in &hook.doubts {
             let _ = writeln!(out, "  it may not be asked: {doubt}");
         }

@@ -165,6 +165,8 @@ fn opencode_entry() -> impl Strategy<Value = Permission> {
         "s_get",
         "*_del",
         "s_x_*",
+        "ed*",
+        "e*",
         OUTSIDE,
         OUTSIDE,
     ];
@@ -190,6 +192,8 @@ fn opencode_entry() -> impl Strategy<Value = Permission> {
                 ".env",
                 "docs/**/b.md",
                 "@x/*",
+                "src",
+                "docs",
                 "/srv/*",
             ],
             "webfetch" => &["*", "https://a.example/*", "https://*"],

@@ -267,6 +267,13 @@ fn one_that_changed_since_it_was_trusted_is_told() {
         let told = acl(&top, "project", line, "").to_lowercase();
         says(&told, "changed since it was trusted");
     }
+    // What it allows, and what it denied, is not what was looked at.
+    put(&top, "acl.toml", "version = 1\n");
+    fs::create_dir_all(top.join("home/.config/acl")).unwrap();
+    fs::write(top.join("home/.config/acl/policy.toml"), LOOSE).unwrap();
+    let told = hook(&top, "project");
+    says(&told, ASKS);
+    says(&told, "acl.toml changed since it was trusted");
 }
 
 /// A policy that came with a folder takes none away that a person trusts.

@@ -136,6 +136,14 @@ fn add(options: &Options, place: &Place) -> Answer {
                 None,
             );
         }
+        for hook in installed.iter().filter(|hook| hook.agent == agent) {
+            if let Some(policy) = hook.policy() {
+                output::remark(&format!(
+                    "{}: its hook judges by `{policy}`, as if you had written that",
+                    terms.title
+                ));
+            }
+        }
         match place.proof(agent) {
             Ok(()) => output::result(&format!("{}: a denied call is denied\n", terms.title))?,
             Err(why) => {
@@ -526,6 +534,10 @@ pub fn installed(project: &Path) -> Vec<Installed> {
             let elsewhere = switches.iter().filter(|(own, _)| *own != path);
             doubts.extend(elsewhere.map(|(_, off)| off.clone()));
             for command in commands {
+                let mut doubts = doubts.clone();
+                if path.starts_with(project) {
+                    doubts.extend(loosens(&command));
+                }
                 let mut known = out.iter();
                 if !known.any(|own| own.path == path && own.command == command) {
                     let path = path.clone();
@@ -533,7 +545,7 @@ pub fn installed(project: &Path) -> Vec<Installed> {
                         agent,
                         path,
                         command,
-                        doubts: doubts.clone(),
+                        doubts,
                     });
                 }
             }
@@ -542,7 +554,49 @@ pub fn installed(project: &Path) -> Vec<Installed> {
     out
 }
 
+/// What the command of a hook that came with a project must not say: then nothing is judged, or by others than the user.
+fn loosens(command: &str) -> Option<String> {
+    const OPTIONS: &[&str] = &[
+        "--help",
+        "-h",
+        "--version",
+        "--selftest",
+        "--plugin",
+        "--state",
+        "--layer",
+        "--session-allow",
+        "--approve",
+        "--grant",
+        "--fact",
+        "--now",
+        "#",
+    ];
+    let words = command.strip_suffix(behind(command)).unwrap_or(command);
+    let mut words = words.split_whitespace();
+    let named = |word: &&str| {
+        OPTIONS
+            .iter()
+            .any(|own| word.split('=').next() == Some(own) || *own == "#" && word.starts_with('#'))
+    };
+    let by = |word: &str| {
+        format!("`{word}` in its command lets it judge nothing, or by what came with the project")
+    };
+    let bypass = command.contains("--mode bypass") || command.contains("--mode=bypass");
+    words
+        .find(named)
+        .map(by)
+        .or_else(|| bypass.then(|| by("--mode bypass")))
+}
+
 impl Installed {
+    /// What it judges by in the place of what is found, where its command says so.
+    pub fn policy(&self) -> Option<&str> {
+        let mut words = self.command.split_whitespace();
+        words
+            .find_map(|word| word.strip_prefix("--policy"))
+            .and_then(|rest| rest.strip_prefix('=').or_else(|| words.next()))
+    }
+
     /// Whether the agent refuses where it gives no answer.
     pub fn is_closed(&self) -> bool {
         self.agent.terms().settings.entries.is_none() || closes(behind(&self.command))

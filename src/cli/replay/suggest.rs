@@ -16,6 +16,7 @@ use crate::matcher::Matcher;
 use crate::policy::rule::Verdict;
 use crate::policy::{Root, Trust};
 use crate::session::audit::subject;
+use crate::session::secrets::Secrets;
 use crate::source::{Format, Source};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -197,7 +198,13 @@ fn needs(call: &Call, decision: &Decision) -> Option<Vec<Need>> {
     }
     needs.sort();
     needs.dedup();
-    (!needs.is_empty()).then_some(needs)
+    // A secret belongs into no policy.
+    let secrets = Secrets::with(&[]).ok()?;
+    let open = needs
+        .iter()
+        .flatten()
+        .all(|rule| secrets.places(&rule.text).is_empty());
+    (!needs.is_empty() && open).then_some(needs)
 }
 
 /// A command that is asked about starts another one that is asked about too (`docker exec c sh`): no rule is about both

@@ -222,7 +222,17 @@ fn bare(verdict: Verdict, name: &str) -> Made {
                 "an allow must spell out the tool, or `mcp__` and a server's name",
                 None,
             ),
-            false => made::tool(verdict, &[name], false),
+            false => {
+                // acl has other names for most of the tools that it fits.
+                let names = made::names(TOOLS, name, "", verdict);
+                let known = names.len() > 1 && !name.starts_with('*');
+                let names = names
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|own| !known || *own != name);
+                let names: Vec<&str> = names.collect();
+                made::tool(verdict, &names, false)
+            }
         };
     }
     let Some(tool) = TOOLS.iter().find(|tool| tool.native == name) else {

@@ -28,6 +28,9 @@ const PARTS: &[&str] = &["write", "patch", "multiedit"];
 /// The fact by which the host tells opencode's own agent.
 const AGENT: &str = "opencode_agent";
 
+/// What opencode asks besides what a tool asks.
+const OUTSIDE: &str = "external_directory";
+
 /// A tool that acl knows as `read`, but for its arguments.
 const LSP: &str = "lsp";
 
@@ -91,6 +94,17 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
             )),
             _ => own.made(&mut draft),
         };
+        // A star may stand for what is asked besides, too.
+        let outside = own.verdict == Verdict::Deny
+            && own.key != OUTSIDE
+            && fits(own.key, OUTSIDE)
+            && later.is_none();
+        let freed = |other: &Native<'_>| {
+            other.agent.is_none() && other.pattern == "*" && fits(other.key, OUTSIDE)
+        };
+        if outside && !natives.iter().skip(at + 1).any(freed) {
+            draft.outside = Some(Verdict::Deny);
+        }
         // What is said of `read` must not stand in front of more that is said of what only looks.
         let reads = fits(own.key, "read") && !fits(own.key, LSP) && !made.entries.is_empty();
         let looks =
@@ -163,6 +177,10 @@ fn tools(key: &str) -> Vec<String> {
         }
     });
     let mut names: Vec<String> = own.map(str::to_owned).collect();
+    // opencode asks `edit` for whatever edits.
+    if fits(key, "edit") && !fits(key, "write") {
+        names.push("write".to_owned());
+    }
     if !TOOLS.iter().any(|tool| tool.native == key) {
         names.extend(made::mcp(key, ""));
     }
@@ -379,7 +397,7 @@ impl Native<'_> {
         match self.key {
             "*" => 3,
             // Asked besides what a tool asks.
-            "external_directory" => 0,
+            OUTSIDE => 0,
             // Part of what `edit` is here, and of what `read` is.
             key if PARTS.contains(&key) => 0,
             key if fits(key, LSP) && !fits(key, "read") => 0,
@@ -403,7 +421,7 @@ impl Native<'_> {
 
     /// It is asked besides what the tool itself asks.
     fn special(&self) -> bool {
-        ["external_directory", "doom_loop"].contains(&self.key)
+        [OUTSIDE, "doom_loop"].contains(&self.key)
     }
 
     fn made(&self, draft: &mut Draft) -> Made {
@@ -411,13 +429,13 @@ impl Native<'_> {
         let all = pattern == "*";
         match self.key {
             "doom_loop" => Made::not("acl judges one call at a time, and sees no loop"),
-            "external_directory" if all && self.agent.is_none() => {
+            OUTSIDE if all && self.agent.is_none() => {
                 // Of the two, that of an agent holds for all.
                 draft.outside = Some(draft.outside.map_or(verdict, |own| own.max(verdict)));
                 Made::full([]).said("`workspace.outside`")
             }
             // What no anchor begins may be anywhere outside.
-            "external_directory" if !pattern.starts_with(['/', '~', '$']) => match verdict {
+            OUTSIDE if !pattern.starts_with(['/', '~', '$']) => match verdict {
                 Verdict::Allow => Made::not(
                     "`workspace.outside` holds for every agent and every folder: what lies outside asks",
                 ),
@@ -427,7 +445,7 @@ impl Native<'_> {
                     Made::full([]).but("`workspace.outside` holds for every agent and every folder")
                 }
             },
-            "external_directory" => self.outside(),
+            OUTSIDE => self.outside(),
             "*" if all => made::tool(verdict, &["*"], true),
             "bash" if all => made::tool(verdict, &["bash"], true),
             "bash" => made::commands(verdict, pattern, true, true),
@@ -555,10 +573,15 @@ impl Native<'_> {
                 )
             }
             pattern => match stars::paths(pattern, self.verdict == Verdict::Allow) {
-                Some(paths) if writes => {
-                    made::paths(self.verdict, What::Writes(paths), tools, true)
+                Some(paths) => {
+                    let what = match writes {
+                        true => What::Writes(paths),
+                        false => What::Reads(paths),
+                    };
+                    // Only a refusal is meant of what lies below, too.
+                    let alone = self.verdict != Verdict::Deny && !pattern.ends_with('*');
+                    made::paths(self.verdict, what, tools, true).each(|entry| entry.exact |= alone)
                 }
-                Some(paths) => made::paths(self.verdict, What::Reads(paths), tools, true),
                 None if self.verdict == Verdict::Allow => {
                     Made::not("acl cannot say this path: it is left to what comes after it")
                 }
