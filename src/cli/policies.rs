@@ -212,7 +212,9 @@ fn guarded(mut policy: Policy) -> Policy {
     let names = names.filter(own).map(PathBuf::from);
     let log = super::audit::stated(&policy);
     let log = log.and_then(|(own, _)| super::audit::place(own.file.as_deref()?));
-    let paths = names.chain(log).map(|name| {
+    // Wherever the state folder lies, grants and trust are the user's to give.
+    let state = super::state::Folder::own().map(|folder| folder.file(""));
+    let paths = names.chain(log).chain(state).map(|name| {
         let path = normal(&current.join(name));
         let plain = path
             .to_string_lossy()
