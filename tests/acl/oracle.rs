@@ -408,17 +408,22 @@ impl Judge {
             .iter()
             .any(|access| matches!(access.kind, Kind::Opaque(_)));
         self.clear += usize::from(!opaque);
+        let folders = found.iter().filter_map(|access| match &access.kind {
+            Kind::Command(command) => command.cwd.as_ref(),
+            Kind::Path(path) => path.cwd.as_ref(),
+            _ => None,
+        });
+        let folders: BTreeSet<String> = folders
+            .map(|folder| normal(folder))
+            .chain([run.folder.clone()])
+            .collect();
         let mut missed = Vec::new();
         for started in run.started.iter().filter(|started| !passed(started)) {
             self.started += 1;
             let (Some(program), first) = (started.words.first(), started.words.get(1)) else {
                 continue;
             };
-            if !opaque
-                && !found
-                    .iter()
-                    .any(|access| runs(access, started, &run.folder))
-            {
+            if !opaque && !found.iter().any(|access| runs(access, started, &folders)) {
                 missed.push(format!(
                     "not found: {:?} in {}",
                     started.words, started.folder
@@ -480,7 +485,7 @@ fn passed(started: &Started) -> bool {
     }
 }
 
-fn runs(access: &Access, started: &Started, first: &str) -> bool {
+fn runs(access: &Access, started: &Started, folders: &BTreeSet<String>) -> bool {
     let Kind::Command(command) = &access.kind else {
         return false;
     };
@@ -488,8 +493,8 @@ fn runs(access: &Access, started: &Started, first: &str) -> bool {
         && command
             .cwd
             .as_ref()
-            // Where a `cd` may fail the command names the folder it would lead to; its paths are judged in both.
-            .is_none_or(|cwd| normal(cwd) == started.folder || started.folder == first)
+            // Where a `cd` may fail the command names the folder it would lead to; its paths are judged in all.
+            .is_none_or(|cwd| normal(cwd) == started.folder || folders.contains(&started.folder))
 }
 
 fn writes(access: &Access, file: &str) -> bool {
