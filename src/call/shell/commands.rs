@@ -171,7 +171,9 @@ impl Walker<'_> {
             );
             return;
         };
-        if self.aliasing.iter().any(|known| known == name) {
+        // Within its own text it stands for itself, but for one that was defined meanwhile.
+        let own = format!("{name}={value}");
+        if self.aliasing.contains(&own) {
             return;
         }
         if value.replace("<<<", "").contains("<<") {
@@ -179,7 +181,7 @@ impl Walker<'_> {
         }
         let from = raws.first().map_or(command.span.end, |raw| raw.span.end);
         let rest = tree.of(Span::new(from, command.span.end.max(from)));
-        self.aliasing.push(name.to_owned());
+        self.aliasing.push(own);
         self.via.push(format!("alias {name}"));
         self.script(
             &format!("{value}{rest}"),
