@@ -195,11 +195,6 @@ impl Log {
         if fs::metadata(&self.path).is_ok_and(|found| !found.is_file()) {
             return Err(std::io::Error::other("it is no regular file"));
         }
-        if !is_log(&self.path)? {
-            return Err(std::io::Error::other(
-                "it is a file of another kind, and stays as it is",
-            ));
-        }
         let written = locked(&lock_of(&self.path), PATIENCE, || {
             self.rotate(line.len() as u64)?;
             add(&self.path, line)
@@ -215,6 +210,7 @@ impl Log {
         if !full {
             return Ok(());
         }
+        be_log(&File::open(&self.path)?)?;
         let mut to = older(&self.path, self.keep);
         for number in (0..self.keep).rev() {
             let from = match number {
@@ -233,20 +229,22 @@ impl Log {
     }
 }
 
-/// Whether a file may be written to and moved away: none, an empty one, or one that begins as a log does.
-fn is_log(path: &Path) -> std::io::Result<bool> {
+/// A file is written to, or moved away, where it is empty or begins as a log does.
+fn be_log(file: &File) -> std::io::Result<()> {
     let mut start = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(LINE.len() as u64).read_to_end(&mut start)?,
-        Err(why) if why.kind() == ErrorKind::NotFound => return Ok(true),
-        Err(why) => return Err(why),
-    };
-    Ok(start.is_empty() || start == LINE.as_bytes())
+    file.take(LINE.len() as u64).read_to_end(&mut start)?;
+    match start.is_empty() || start == LINE.as_bytes() {
+        true => Ok(()),
+        false => Err(std::io::Error::other(
+            "it is a file of another kind, and stays as it is",
+        )),
+    }
 }
 
 /// Adds a line, below what a killed process may have left.
 fn add(path: &Path, line: &str) -> std::io::Result<()> {
     let mut file = private().read(true).append(true).create(true).open(path)?;
+    be_log(&file)?;
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(0))? > 0 {
         file.seek(SeekFrom::End(-1))?;

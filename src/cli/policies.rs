@@ -120,16 +120,7 @@ impl Which {
         }
         let start = self.start()?;
         let trusted = trust::Trusted::read().unwrap_or_default();
-        let hidden = trusted.hidden(Path::new(&start)).map(|(path, front)| {
-            let (path, front) = (shown(&path), shown(&front));
-            format!("`{front}`, which is not trusted, stands in front of the policy `{path}`, which is: look at it, then `acl trust`, or take it away")
-        });
-        let gone = trusted.missing(Path::new(&start));
-        let told = gone.iter().map(|(_, path)| {
-            let path = shown(path);
-            format!("the policy `{path}` was trusted, and is not in force any more: put it back, or let go of it with `acl untrust`")
-        });
-        Ok(told.chain(hidden).collect())
+        Ok(trusted.told(Path::new(&start)))
     }
 
     /// The policies, compiled. The process ends after its answer: taking a large policy

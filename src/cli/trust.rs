@@ -190,11 +190,43 @@ impl Trusted {
     /// Policies that were trusted and that the search finds no more, gone or passed over: their names in the store, and
     /// their paths. What is further up than the policy that is found was never in force.
     pub fn missing(&self, start: &Path) -> Vec<(String, PathBuf)> {
-        let mut out = Vec::new();
+        match self.0.is_empty() {
+            true => Vec::new(),
+            false => self.gone(start, &project(start).collect::<Vec<_>>()),
+        }
+    }
+
+    /// What is to be told of policies that were trusted here, and are not in force.
+    pub fn told(&self, start: &Path) -> Vec<String> {
         if self.0.is_empty() {
-            return out;
+            return Vec::new();
         }
         let found: Vec<Found> = project(start).collect();
+        let gone = self.gone(start, &found).into_iter().map(|(_, path)| {
+            let path = policies::shown(&path);
+            format!("the policy `{path}` was trusted, and is not in force any more: put it back, or let go of it with `acl untrust`")
+        });
+        let hidden = self.hidden(&found).map(|(path, front)| {
+            let (path, front) = (policies::shown(&path), policies::shown(front));
+            format!("`{front}`, which is not trusted, stands in front of the policy `{path}`, which is: look at it, then `acl trust`, or take it away")
+        });
+        gone.chain(hidden).collect()
+    }
+
+    /// A trusted policy further up, and the one in front of it that was never trusted.
+    fn hidden<'f>(&self, found: &'f [Found]) -> Option<(PathBuf, &'f Path)> {
+        let trusted = found.iter().any(|found| self.0.contains_key(&name(found)));
+        let front = found.first().filter(|_| !trusted)?;
+        let names = || policies::PROJECT.iter().chain([&policies::LOCAL]);
+        let above = front.folder.ancestors().skip(1);
+        let mut files =
+            above.flat_map(|folder| names().map(move |file| (folder, folder.join(file))));
+        let (_, path) = files.find(|(folder, path)| self.0.contains_key(&named(folder, path)))?;
+        Some((path, &front.path))
+    }
+
+    fn gone(&self, start: &Path, found: &[Found]) -> Vec<(String, PathBuf)> {
+        let mut out = Vec::new();
         for folder in start.ancestors() {
             for file in policies::PROJECT.iter().chain([&policies::LOCAL]) {
                 let path = folder.join(file);
@@ -208,26 +240,6 @@ impl Trusted {
             }
         }
         out
-    }
-}
-
-impl Trusted {
-    /// A trusted policy further up, and the one in front of it that was never trusted.
-    pub fn hidden(&self, start: &Path) -> Option<(PathBuf, PathBuf)> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let found: Vec<Found> = project(start).collect();
-        let front = found
-            .first()
-            .filter(|_| found.iter().all(|found| !self.0.contains_key(&name(found))))?;
-        let above = front.folder.ancestors().skip(1);
-        let mut files = above.flat_map(|folder| {
-            let names = policies::PROJECT.iter().chain([&policies::LOCAL]);
-            names.map(move |file| (folder, folder.join(file)))
-        });
-        let hidden = files.find(|(folder, path)| self.0.contains_key(&named(folder, path)));
-        hidden.map(|(_, path)| (path, front.path.clone()))
     }
 }
 

@@ -61,6 +61,22 @@ impl Walker<'_> {
         false
     }
 
+    /// Whether writing a path may complete a repository that lies there in part.
+    pub(super) fn completes(&self, access: &PathAccess) -> bool {
+        let text = access.path.text().unwrap_or_default().trim_end_matches('/');
+        let folder = || path::join(access.cwd.as_deref().unwrap_or("/"), text);
+        let beside = |full: String| {
+            full.rsplit_once('/')
+                .is_some_and(|(at, _)| self.is_headed(at))
+        };
+        matches!(path::last(text), "objects" | "refs") && beside(path::normal(&folder()))
+    }
+
+    /// Whether a folder has a file as a repository has one.
+    pub(super) fn is_headed(&self, folder: &str) -> bool {
+        self.is_there(&path::join(folder, "HEAD"))
+    }
+
     /// Whether git puts other files in the place of those in the folder, some of which say what is left out.
     pub(super) fn swaps(&self, outcome: &Outcome, at: usize, env: &Env) -> bool {
         let Some(Kind::Command(command)) = self.out.get(at).map(|access| &access.kind) else {
@@ -259,24 +275,6 @@ impl Walker<'_> {
             },
             ..access.clone()
         })
-    }
-}
-
-impl Walker<'_> {
-    /// Whether writing a path may complete a repository that lies there in part.
-    pub(super) fn completes(&self, access: &PathAccess) -> bool {
-        let text = access.path.text().unwrap_or_default().trim_end_matches('/');
-        let folder = || path::join(access.cwd.as_deref().unwrap_or("/"), text);
-        let beside = |full: String| {
-            full.rsplit_once('/')
-                .is_some_and(|(at, _)| self.is_headed(at))
-        };
-        matches!(path::last(text), "objects" | "refs") && beside(path::normal(&folder()))
-    }
-
-    /// Whether a folder has a file as a repository has one.
-    pub(super) fn is_headed(&self, folder: &str) -> bool {
-        self.is_there(&path::join(folder, "HEAD"))
     }
 }
 

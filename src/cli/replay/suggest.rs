@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::LazyLock;
 
 /// Where a rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -199,7 +200,8 @@ fn needs(call: &Call, decision: &Decision) -> Option<Vec<Need>> {
     needs.sort();
     needs.dedup();
     // A secret belongs into no policy.
-    let secrets = Secrets::with(&[]).ok()?;
+    static SECRETS: LazyLock<Option<Secrets>> = LazyLock::new(|| Secrets::with(&[]).ok());
+    let secrets = SECRETS.as_ref()?;
     let open = needs
         .iter()
         .flatten()

@@ -410,10 +410,7 @@ impl<'t> Rule<'t> {
         }
         for name in self.tools.iter().filter(|_| server.is_none()) {
             let Some(tool) = TOOLS.iter().find(|tool| tool.native == *name) else {
-                let server = name
-                    .strip_prefix("mcp_")
-                    .and_then(|rest| rest.strip_suffix("_*"));
-                match server.filter(|_| self.verdict == Verdict::Allow) {
+                match all_of(name).filter(|_| self.verdict == Verdict::Allow) {
                     Some(server) => names.push(format!("mcp__{server}__*")),
                     None => names.extend(made::names(TOOLS, name, "mcp_", self.verdict)),
                 }
@@ -458,14 +455,15 @@ impl<'t> Rule<'t> {
     }
 }
 
+/// The server of which a name means all tools: `mcp_SERVER_*`.
+fn all_of(name: &str) -> Option<&str> {
+    let server = name.strip_prefix("mcp_")?.strip_suffix("_*")?;
+    (!server.contains('*')).then_some(server)
+}
+
 /// Whether a tool's name has no star, or one that Gemini CLI knows.
 fn is_known_star(name: &str) -> bool {
-    let server = name
-        .strip_prefix("mcp_")
-        .and_then(|rest| rest.strip_suffix("_*"));
-    !name.contains('*')
-        || ["*", "mcp_*"].contains(&name)
-        || server.is_some_and(|server| !server.contains('*'))
+    !name.contains('*') || ["*", "mcp_*"].contains(&name) || all_of(name).is_some()
 }
 
 /// Whether two values say the same, wherever they stand.

@@ -107,8 +107,8 @@ pub(in crate::agents::carry) fn import(source: &Arc<Source>) -> Result<Carried, 
         }
         // What is said of `read` must not stand in front of more that is said of what only looks.
         let reads = fits(own.key, "read") && !fits(own.key, LSP) && !made.entries.is_empty();
-        let looks =
-            restricted(natives, own, LSP).filter(|looks| reads && looks.verdict > own.verdict);
+        let looks = reads.then(|| restricted(natives, own, LSP)).flatten();
+        let looks = looks.filter(|looks| looks.verdict > own.verdict);
         let looks = looks.map(|looks| Made {
             beside: true,
             ..Made::full([looking(looks.verdict)])
